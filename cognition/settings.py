@@ -1,0 +1,75 @@
+"""Every knob of the application, in one place, read from the environment and `.env`."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """The settings of a process. The README's table of them is generated from these fields."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="COGNITION_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+    home: Path = Field(default=Path(".cognition"), description="Folder that holds everything stored.")
+
+    google_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias="GOOGLE_API_KEY",
+        description="Key of the Gemini API. Without it the models are rehearsed, and every answer says so.",
+    )
+    model_lite: str = Field(
+        default="google_genai:gemini-3.5-flash-lite",
+        description="`provider:model` of `MODEL_LITE`, where a turn starts.",
+    )
+    model_flash: str = Field(
+        default="google_genai:gemini-3.8-flash", description="`provider:model` of `MODEL_FLASH`."
+    )
+    model_pro: str = Field(
+        default="google_genai:gemini-3.1-pro-preview", description="`provider:model` of `MODEL_PRO`."
+    )
+    model_distillation: str = Field(
+        default="", description="`provider:model` that distils memories; empty: the one of `MODEL_LITE`."
+    )
+
+    escalation_scope: Literal["turn", "thread"] = Field(
+        default="turn",
+        description="`turn`: the next turn starts low again; `thread`: it starts where the last one ended.",
+    )
+    max_model_calls: int = Field(default=40, ge=1, description="Model calls in one turn.")
+    max_transfers: int = Field(default=5, ge=0, description="Changes of level in one turn.")
+    call_seconds: float = Field(default=120, gt=0, description="Seconds for one model call, retries included.")
+    turn_seconds: float = Field(default=600, gt=0, description="Seconds for one turn.")
+    context_tokens: int = Field(
+        default=65_536,
+        ge=1_000,
+        description="Tokens of context the levels work with. Past 60 % of it the oldest turns leave the prompt.",
+    )
+
+    memory_embedding: str = Field(
+        default="e5-small",
+        description="Embedding of long-term memory: `e5-small`, `use-multilingual`, or the name or folder of "
+        "a sentence-transformers model such as `BAAI/bge-m3`.",
+    )
+    importance_weights: tuple[float, float, float, float, float] = Field(
+        default=(0.55, 0.75, 1.0, 1.3, 1.7),
+        description="What the importances 1–5 of a memory weigh in recall, as a JSON list.",
+    )
+
+    @field_validator("model_lite", "model_flash", "model_pro", "model_distillation")
+    @classmethod
+    def _names_its_provider(cls, value: str) -> str:
+        if value and not all(value.partition(":")):
+            msg = f"{value!r} is no model: write it as provider:model, such as google_genai:gemini-3.8-flash."
+            raise ValueError(msg)
+        return value
+
+
+@lru_cache(maxsize=1)
+def process_settings() -> Settings:
+    """The settings of this process, read once."""
+    return Settings()
