@@ -5,9 +5,8 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 
+from cognition.levels import Policy
 from cognition.services import Services, process_services
-
-Policy = Literal["AUTO", "AUTO_PRO", "MODEL_LITE", "MODEL_FLASH", "MODEL_PRO"]
 
 
 @dataclass(frozen=True)

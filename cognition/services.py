@@ -32,7 +32,9 @@ class Services:
         """
         async with self._opening:
             if self._memory is None:
-                embedder = await asyncio.to_thread(load_embedder, self.settings.memory_embedding, self.settings.home)
+                embedder = await asyncio.to_thread(
+                    load_embedder, self.settings.memory_embedding, self.settings.home
+                )
                 engine = await asyncio.to_thread(open_engine, self.settings.home)
                 self._memory = await LongTermMemory.open(engine, embedder, self.settings, self.models)
         return self._memory

@@ -22,6 +22,11 @@ class Settings(BaseSettings):
         validation_alias="GOOGLE_API_KEY",
         description="Key of the Gemini API. Without it the models are rehearsed, and every answer says so.",
     )
+    gemini_url: str = Field(
+        default="",
+        validation_alias="GOOGLE_GEMINI_BASE_URL",
+        description="Another address of the Gemini API, such as a proxy.",
+    )
     model_lite: str = Field(
         default="google_genai:gemini-3.5-flash-lite",
         description="`provider:model` of `MODEL_LITE`, where a turn starts.",
@@ -42,7 +47,9 @@ class Settings(BaseSettings):
     )
     max_model_calls: int = Field(default=40, ge=1, description="Model calls in one turn.")
     max_transfers: int = Field(default=5, ge=0, description="Changes of level in one turn.")
-    call_seconds: float = Field(default=120, gt=0, description="Seconds for one model call, retries included.")
+    call_seconds: float = Field(
+        default=120, gt=0, description="Seconds for one model call, retries included."
+    )
     turn_seconds: float = Field(default=600, gt=0, description="Seconds for one turn.")
     context_tokens: int = Field(
         default=65_536,

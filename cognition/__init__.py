@@ -1,0 +1,1 @@
+"""What lies beneath the graphs; it knows nothing of them."""

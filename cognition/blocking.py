@@ -1,0 +1,32 @@
+"""The blocking face of the asynchronous steps, so that `.invoke` works on every graph."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import cache, wraps
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
+
+from langgraph._internal._runnable import (
+    RunnableCallable,
+)  # as langchain.agents does: no public name takes both
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def step(function: Callable[P, Coroutine[Any, Any, T]]) -> RunnableCallable:
+    """A node from an asynchronous function, for `.ainvoke` as it is and for `.invoke` on a loop of its own."""
+
+    @wraps(function)
+    def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
+        return asyncio.run_coroutine_threadsafe(function(*args, **kwargs), _background_loop()).result()
+
+    return RunnableCallable(blocking, function, name=function.__name__)
+
+
+@cache
+def _background_loop() -> asyncio.AbstractEventLoop:
+    """One loop for the whole process: clients keep a connection pool per loop."""
+    loop = asyncio.new_event_loop()
+    Thread(target=loop.run_forever, name="cognition-steps", daemon=True).start()
+    return loop

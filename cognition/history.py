@@ -1,0 +1,147 @@
+"""What of a thread may be sent to a model: pairing, thought signatures and trimming.
+
+Messages stay in the thread exactly as they came. Everything here returns what one call sends.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+
+STAMP = "cognition"
+"""The key of our own entry in a message's `response_metadata`."""
+
+UNANSWERED = "Error: this call was interrupted before it gave a result."
+
+
+def prepare_history(
+    messages: Sequence[AnyMessage], model: str, max_tokens: int | None = None
+) -> list[AnyMessage]:
+    """What may be sent to `model`, in order: system messages, then whole turns that start with a user's message.
+
+    Every call keeps its result; blank messages and results without a call are left out. In the newest turn
+    the signatures of other models are taken off; of older turns that another model spoke in, only text is sent.
+
+    Args:
+        messages: The thread, oldest first.
+        model: `provider:model` of the call.
+        max_tokens: The budget of the conversation; the oldest turns beyond it are left out.
+    """
+    system = [m for m in messages if isinstance(m, SystemMessage)]
+    turns = split_turns([m for m in messages if not isinstance(m, SystemMessage)])
+    if max_tokens is not None:
+        turns = trim_turns(turns, max_tokens)
+    closed = chain.from_iterable(_closed_turn(turn, model) for turn in turns[:-1])
+    newest = chain.from_iterable(_newest_turn(turn, model) for turn in turns[-1:])
+    return [*system, *closed, *newest]
+
+
+def split_turns(messages: Sequence[AnyMessage]) -> list[list[AnyMessage]]:
+    """Whole turns: a user's message and all up to the next. What stands before the first one is left out."""
+    turns: list[list[AnyMessage]] = []
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            if has_content(message):
+                turns.append([message])
+        elif turns:
+            turns[-1].append(message)
+    return turns
+
+
+def trim_turns(turns: list[list[AnyMessage]], max_tokens: int) -> list[list[AnyMessage]]:
+    """The newest turns that fit the budget together; the newest of all always stays."""
+    kept, spent = 0, 0
+    for turn in reversed(turns):
+        spent += sum(map(message_tokens, turn))
+        if kept and spent > max_tokens:
+            break
+        kept += 1
+    return turns[len(turns) - kept :]
+
+
+def strip_signatures(message: AnyMessage) -> AnyMessage:
+    """A copy without thought signatures and thoughts, for a model that did not issue them."""
+    if not isinstance(message, AIMessage):
+        return message
+    content: str | list[Any] = message.content
+    if isinstance(content, list):
+        content = [_unsigned(part) for part in content if not _is_thought(part)]
+    kwargs = {key: value for key, value in message.additional_kwargs.items() if "signature" not in key}
+    return message.model_copy(update={"content": content, "additional_kwargs": kwargs})
+
+
+def made_by(message: AnyMessage) -> str:
+    """The `provider:model` that wrote a message, as stamped by `cognition.models`; empty when unknown."""
+    return str(message.response_metadata.get(STAMP, {}).get("model", ""))
+
+
+def has_content(message: AnyMessage) -> bool:
+    """Whether a message says or carries anything."""
+    if isinstance(message.content, str):
+        return bool(message.content.strip())
+    return bool(message.text.strip()) or any(
+        isinstance(part, dict) and part.get("type") != "text" for part in message.content
+    )
+
+
+def message_tokens(message: AnyMessage) -> int:
+    """About how many tokens a message takes; media count as 258, Gemini's figure for one image tile."""
+    calls = sum(estimate_tokens(str(call["args"])) for call in getattr(message, "tool_calls", ()))
+    if isinstance(message.content, str):
+        return 4 + calls + estimate_tokens(message.content)
+    media = sum(
+        1
+        for part in message.content
+        if isinstance(part, dict) and part.get("type") not in ("text", "thinking")
+    )
+    return 4 + calls + estimate_tokens(message.text) + 258 * media
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text takes: a quarter of its UTF-8 bytes, which holds for Latin and CJK scripts."""
+    return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
+def _closed_turn(turn: list[AnyMessage], model: str) -> list[AnyMessage]:
+    if any(isinstance(m, AIMessage) and made_by(m) != model for m in turn):
+        return [turn[0], *(_text_only(m) for m in turn[1:] if isinstance(m, AIMessage) and m.text.strip())]
+    return _paired(turn)
+
+
+def _newest_turn(turn: list[AnyMessage], model: str) -> list[AnyMessage]:
+    return [
+        strip_signatures(m) if isinstance(m, AIMessage) and made_by(m) != model else m for m in _paired(turn)
+    ]
+
+
+def _paired(turn: list[AnyMessage]) -> list[AnyMessage]:
+    """The turn with each message of calls followed by exactly its results, in the order of the calls."""
+    results = {m.tool_call_id: m for m in turn if isinstance(m, ToolMessage)}
+    paired: list[AnyMessage] = []
+    for message in turn:
+        if isinstance(message, AIMessage):
+            if not message.tool_calls and not has_content(message):
+                continue
+            paired.append(message)
+            for call in message.tool_calls:
+                call_id = cast("str", call["id"])
+                answer = results.pop(call_id, None)
+                paired.append(answer or ToolMessage(UNANSWERED, tool_call_id=call_id, name=call["name"]))
+        elif not isinstance(message, ToolMessage):
+            paired.append(message)
+    return paired
+
+
+def _text_only(message: AIMessage) -> AIMessage:
+    return AIMessage(message.text, id=message.id)
+
+
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in ("thinking", "reasoning")
+
+
+def _unsigned(part: Any) -> Any:
+    if not isinstance(part, dict) or "signature" not in part.get("extras", {}):
+        return part
+    return {key: value for key, value in part.items() if key != "extras"}

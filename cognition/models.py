@@ -1,0 +1,250 @@
+"""The one seam to the language models: messages in, a checked answer or a typed failure out.
+
+Nothing else in the project names a provider.
+"""
+
+import asyncio
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from time import monotonic
+from typing import Any, Final, cast
+
+import httpx
+import httpx2
+from langchain_core.exceptions import ContextOverflowError, ModelError, ModelInvalidRequestError
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.tools import BaseTool
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+
+from cognition.answers import FailureKind, Malformed, UnusableAnswer, check_answer, is_truncated
+from cognition.history import STAMP, prepare_history, strip_signatures
+from cognition.levels import LEVELS, Role, lower_levels
+from cognition.rehearsal import rehearsal_url
+from cognition.settings import Settings
+
+GEMINI: Final = "google_genai"
+ATTEMPTS: Final = 3
+"""Calls of one level before it counts as down."""
+
+Notify = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said, and which one."""
+
+    message: AIMessage
+    role: Role
+    model: str
+    seconds: float
+    fallbacks: tuple[str, ...] = ()
+    """The models that were down before this one answered."""
+
+    @property
+    def text(self) -> str:
+        """The text of the answer."""
+        return self.message.text
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no answer, in a sentence for the user."""
+
+    kind: FailureKind
+    sentence: str
+    role: Role
+    model: str
+    seconds: float = 0.0
+
+
+class Models:
+    """The chat models of a process, each built at its first call."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._chats: dict[tuple[str, bool], BaseChatModel] = {}
+        self._building = Lock()
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether the models are played by the rehearsal, for want of the provider's key."""
+        names = (self.name(role) for role in (*LEVELS, "MODEL_DISTILLATION"))
+        return self.settings.google_api_key is None and any(name.startswith(GEMINI) for name in names)
+
+    def name(self, role: Role) -> str:
+        """The `provider:model` behind a role."""
+        match role:
+            case "MODEL_LITE":
+                return self.settings.model_lite
+            case "MODEL_FLASH":
+                return self.settings.model_flash
+            case "MODEL_PRO":
+                return self.settings.model_pro
+            case "MODEL_DISTILLATION":
+                return self.settings.model_distillation or self.settings.model_lite
+
+    async def call(
+        self,
+        role: Role,
+        messages: Sequence[AnyMessage],
+        *,
+        tools: Sequence[BaseTool] = (),
+        fall_back: bool = False,
+        seconds: float | None = None,
+        notify: Notify = lambda event: None,
+    ) -> Answer | Failure:
+        """Ask the model of a role, with retries, time limit and fall-back.
+
+        Args:
+            role: Whose model answers.
+            messages: System messages and the thread, oldest first; what may be sent of it is decided here.
+            tools: What the model may call.
+            fall_back: Whether lower levels stand in when this one is down after its retries.
+            seconds: Time left for the call, if less than the limit of the settings.
+            notify: Gets a `retry` event before each new attempt, so that clients drop what was streamed,
+                and a `fallback` event before another level's.
+        """
+        started = monotonic()
+        roles: list[Role] = [role]
+        if fall_back and role != "MODEL_DISTILLATION":
+            roles += lower_levels(role)
+        down: list[str] = []
+        outcome: Answer | Failure
+        for candidate in roles:
+            spent = monotonic() - started
+            limit = min(self.settings.call_seconds, (seconds or float("inf")) - spent)
+            outcome = await self._call_one(candidate, messages, tools, limit, notify)
+            if isinstance(outcome, Answer) or outcome.kind != "unavailable" or limit <= 0:
+                break
+            down.append(outcome.model)
+            if candidate != roles[-1]:
+                notify({"type": "fallback", "model": outcome.model, "reason": outcome.sentence})
+        if isinstance(outcome, Answer):
+            return replace(outcome, seconds=monotonic() - started, fallbacks=tuple(down))
+        return replace(outcome, seconds=monotonic() - started)
+
+    async def _call_one(
+        self,
+        role: Role,
+        messages: Sequence[AnyMessage],
+        tools: Sequence[BaseTool],
+        limit: float,
+        notify: Notify,
+    ) -> Answer | Failure:
+        model = self.name(role)
+        deadline = monotonic() + limit
+        sent = prepare_history(messages, model, int(self.settings.context_tokens * 0.6))
+        try:
+            async with asyncio.timeout(limit):
+                chat = await asyncio.to_thread(self._chat, role)
+                runnable = chat.bind_tools(tools) if tools else chat
+                async for attempt in _attempts(deadline, role, notify):
+                    with attempt:
+                        try:
+                            message = await runnable.ainvoke(sent)
+                        except ModelInvalidRequestError as error:
+                            if not _is_about_signatures(error):
+                                raise
+                            message = await runnable.ainvoke([strip_signatures(m) for m in sent])
+                        answer = check_answer(cast("AIMessage", message))
+        except UnusableAnswer as error:
+            return Failure(error.kind, str(error), role, model)
+        except TimeoutError:
+            return Failure("unavailable", f"{model} took more than {limit:.0f} seconds.", role, model)
+        except (ModelError, httpx.TransportError, httpx2.TransportError) as error:
+            return _failure(error, role, model)
+        return Answer(_stamped(answer, role, model), role, model, 0.0)
+
+    def _chat(self, role: Role) -> BaseChatModel:
+        key = (self.name(role), role == "MODEL_DISTILLATION")
+        with self._building:
+            if key not in self._chats:
+                self._chats[key] = self._build(*key)
+            return self._chats[key]
+
+    def _build(self, name: str, distils: bool) -> BaseChatModel:
+        from langchain.chat_models import init_chat_model  # noqa: PLC0415  # a second of imports, at the first call
+
+        provider, _, model = name.partition(":")
+        options: dict[str, Any] = {"temperature": 0} if distils else {}
+        if provider == GEMINI:
+            key = self.settings.google_api_key
+            url = self.settings.gemini_url or None
+            options |= {
+                "api_version": "v1beta",  # v1 refuses tools on older models and preview models altogether
+                "max_retries": 1,  # one attempt: the retries are ours
+                "include_thoughts": False,
+                "base_url": url if key else rehearsal_url(),
+                "google_api_key": key.get_secret_value() if key else "rehearsal",
+            }
+        return cast("BaseChatModel", init_chat_model(model, model_provider=provider, **options))
+
+
+def _attempts(deadline: float, role: Role, notify: Notify) -> AsyncRetrying:
+    backoff = wait_exponential_jitter(initial=0.5, max=8)
+
+    def wait(state: RetryCallState) -> float:
+        return server_delay(_error(state)) or backoff(state)
+
+    def stop(state: RetryCallState) -> bool:
+        limit = 2 if isinstance(_error(state), Malformed) else ATTEMPTS
+        return state.attempt_number >= limit or monotonic() + state.upcoming_sleep > deadline
+
+    def announce(state: RetryCallState) -> None:
+        notify(
+            {
+                "type": "retry",
+                "level": role,
+                "attempt": state.attempt_number + 1,
+                "reason": str(_error(state)),
+            }
+        )
+
+    return AsyncRetrying(
+        retry=retry_if_exception(is_retryable), wait=wait, stop=stop, before_sleep=announce, reraise=True
+    )
+
+
+def is_retryable(error: BaseException) -> bool:
+    """Whether the same call may succeed a moment later: 429, 5xx, transport errors, one malformed answer."""
+    if isinstance(error, ModelError):
+        return bool(error.is_retryable)
+    return isinstance(error, (Malformed, httpx.TransportError, httpx2.TransportError))
+
+
+def server_delay(error: BaseException | None) -> float | None:
+    """The seconds that the server asked to wait (Google's `RetryInfo`), or None when it named none."""
+    details = getattr(error.__cause__, "details", None) if error else None
+    if not isinstance(details, dict):
+        return None
+    for detail in details.get("error", {}).get("details", ()):
+        if str(detail.get("@type", "")).endswith("RetryInfo"):
+            return float(str(detail.get("retryDelay", "0s")).removesuffix("s"))
+    return None
+
+
+def _error(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
+
+
+def _is_about_signatures(error: ModelInvalidRequestError) -> bool:
+    return "thought signature" in str(error).lower() or "thought_signature" in str(error).lower()
+
+
+def _failure(error: Exception, role: Role, model: str) -> Failure:
+    if isinstance(error, ContextOverflowError):
+        return Failure("refused", f"The conversation is too long for {model}. Start a new chat.", role, model)
+    reason = str(error).strip() or type(error).__name__
+    if is_retryable(error):
+        return Failure("unavailable", f"{model} can't be reached: {reason}", role, model)
+    return Failure("refused", f"{model} refused the request: {reason}", role, model)
+
+
+def _stamped(message: AIMessage, role: Role, model: str) -> AIMessage:
+    stamp: dict[str, Any] = {"level": role, "model": model}
+    if is_truncated(message):
+        stamp["truncated"] = True
+    return message.model_copy(update={"response_metadata": {**message.response_metadata, STAMP: stamp}})

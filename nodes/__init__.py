@@ -1,0 +1,1 @@
+"""The steps of the graphs: State in, partial State out."""

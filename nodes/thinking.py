@@ -1,0 +1,164 @@
+"""Thinking: one model call at a level, the tools it asks for, and the climb to a higher level."""
+
+from functools import cache
+from time import monotonic
+from typing import Any, Literal, cast
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langgraph.prebuilt import ToolNode
+from langgraph.runtime import Runtime
+
+from cognition.context import Context, context_of, identity_of
+from cognition.history import STAMP
+from cognition.levels import Level
+from cognition.models import Failure
+from cognition.prompts.echo import memories_block, plan_block, system_prompt
+from cognition.state import EchoState, Transfer, Turn
+from cognition.turn import (
+    calls_left,
+    open_targets,
+    refused_transfer,
+    seconds_left,
+    with_answer,
+    with_failure,
+    with_seconds,
+    with_transfer,
+)
+from tools import cognitive_level
+from tools.toolset import echo_tools
+
+
+async def think_lite(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+    """Think on the light model, where a turn starts."""
+    return await _think(state, runtime)
+
+
+async def think_flash(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+    """Think on the middle model."""
+    return await _think(state, runtime)
+
+
+async def think_pro(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+    """Think on the strongest model."""
+    return await _think(state, runtime)
+
+
+async def _think(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+    context = context_of(runtime)
+    services = context.services()
+    turn = state["turn"]
+    left, seconds = calls_left(turn, services.settings), seconds_left(turn, services.settings)
+    if left <= 0 or seconds <= 0:
+        return {"turn": {**turn, "cut": _cut(left)}}
+    targets = open_targets(turn, context.policy, services.settings)
+    outcome = await services.models.call(
+        turn["level"],
+        [_system(turn["level"], targets, context), *await _shown(state, runtime)],
+        tools=echo_tools(targets, context.memory) if left > 1 else (),
+        fall_back=context.policy in ("AUTO", "AUTO_PRO"),
+        seconds=seconds,
+        notify=runtime.stream_writer,
+    )
+    if isinstance(outcome, Failure):
+        stamp = {"level": outcome.role, "model": outcome.model, "error": outcome.kind}
+        message = AIMessage(outcome.sentence, response_metadata={STAMP: stamp})
+        return {"turn": with_failure(turn, outcome), "messages": [message]}
+    if left == 1:
+        turn = {**turn, "cut": _cut(0)}
+    transfer = _transfer(outcome.message, turn, runtime)
+    turn = with_answer(turn, outcome, transfer)
+    if transfer and len(outcome.message.tool_calls) == 1:
+        return {"turn": turn}
+    return {"turn": turn, "messages": [outcome.message]}
+
+
+async def use_tools(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+    """Run the calls of the newest message side by side; each gets an answer, an error too."""
+    started = monotonic()
+    context = context_of(runtime)
+    turn = state["turn"]
+    calls = cast("AIMessage", state["messages"][-1]).tool_calls
+    for call in calls:
+        runtime.stream_writer({"type": "tool", "name": call["name"], "status": "start"})
+    targets = open_targets(turn, context.policy, context.services().settings)
+    answered = await _tool_node(targets, context.memory).ainvoke(state)
+    for call in calls:
+        runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
+    return {"turn": with_seconds(turn, monotonic() - started), "messages": answered["messages"]}
+
+
+async def escalate(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+    """Take the turn to the level that the model asked for, with its plan."""
+    turn = with_transfer(state["turn"])
+    runtime.stream_writer({"type": "level", "from": state["turn"]["level"], "to": turn["level"]})
+    return {"turn": turn}
+
+
+def route_to_level(state: EchoState) -> Literal["think_lite", "think_flash", "think_pro"]:
+    """The thinking node of the turn's level."""
+    nodes: dict[Level, Literal["think_lite", "think_flash", "think_pro"]] = {
+        "MODEL_LITE": "think_lite",
+        "MODEL_FLASH": "think_flash",
+        "MODEL_PRO": "think_pro",
+    }
+    return nodes[state["turn"]["level"]]
+
+
+def route_after_think(state: EchoState) -> Literal["use_tools", "escalate", "record"]:
+    """Calls are run; a transfer that came alone is made; anything else ends the turn."""
+    newest = state["messages"][-1]
+    if isinstance(newest, AIMessage) and newest.tool_calls:
+        return "use_tools"
+    return "escalate" if state["turn"]["transfer"] else "record"
+
+
+def route_after_tools(state: EchoState) -> Literal["think_lite", "think_flash", "think_pro", "escalate"]:
+    """Back to the level that called, or to the one it asked for beside its calls."""
+    return "escalate" if state["turn"]["transfer"] else route_to_level(state)
+
+
+@cache
+def _tool_node(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> ToolNode:
+    return ToolNode(echo_tools(targets, memory), handle_tool_errors=_tool_error)
+
+
+def _system(level: Level, targets: tuple[Level, ...], context: Context) -> SystemMessage:
+    return SystemMessage(system_prompt(level, may_climb=bool(targets), remembers=context.memory == "on"))
+
+
+async def _shown(state: EchoState, runtime: Runtime[Context]) -> list[AnyMessage]:
+    """The thread with this turn's blocks under the user's newest message; the thread itself keeps neither."""
+    blocks = [plan_block(state["turn"]["plan"])]
+    if recalled := state.get("recalled"):
+        memory = await context_of(runtime).services().memory()
+        blocks.insert(0, memories_block(await memory.fetch(identity_of(runtime).user_id, recalled)))
+    text = "\n\n".join(filter(None, blocks))
+    messages = list(state["messages"])
+    if text:
+        index = max(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
+        messages[index] = _with_text(cast("HumanMessage", messages[index]), text)
+    return messages
+
+
+def _with_text(message: HumanMessage, text: str) -> HumanMessage:
+    content: list[Any] = [message.content] if isinstance(message.content, str) else list(message.content)
+    return HumanMessage([*content, {"type": "text", "text": text}], id=message.id)
+
+
+def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Transfer | None:
+    """The first transfer among the calls that can be made."""
+    context = context_of(runtime)
+    for call in message.tool_calls:
+        if call["name"] == cognitive_level.NAME:
+            target, plan = call["args"].get("target_model"), call["args"].get("transfer_plan")
+            if not refused_transfer(target, plan, turn, context.policy, context.services().settings):
+                return Transfer(target=target, plan=plan, text=message.text.strip())
+    return None
+
+
+def _cut(calls: int) -> str:
+    return "its model calls were spent" if calls <= 0 else "its time was spent"
+
+
+def _tool_error(error: Exception) -> str:
+    return f"Error: {error}. Correct the call, or answer without it."

@@ -1,0 +1,62 @@
+"""The tool by which a model hands the turn to a higher level."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.prebuilt import ToolRuntime
+from pydantic import Field, create_model
+
+from cognition.context import Context, context_of
+from cognition.levels import Level
+from cognition.state import EchoState
+from cognition.turn import refused_transfer
+
+NAME = "new_cognitive_level"
+
+DESCRIPTION = """Hand this turn to a higher level of thought when the task needs more than you can give: several
+steps of reasoning, planning, code or mathematics, a careful weighing, or a failed attempt of yours. The higher level sees
+the same conversation and your plan, and answers in your place; say nothing else. Don't call it for small talk, for a
+fact you know or for what a tool answers."""
+
+
+async def new_cognitive_level(
+    target_model: str, transfer_plan: str, runtime: ToolRuntime[Context, EchoState]
+) -> str:
+    """Answer the model's wish; the transfer itself is made by the graph.
+
+    Args:
+        target_model: The level to hand over to.
+        transfer_plan: Structured Markdown: objective, what is known, strategy, constraints, what is left.
+        runtime: Injected by the graph.
+    """
+    context = context_of(runtime)
+    turn = runtime.state["turn"]
+    transfer = turn["transfer"]
+    if transfer and transfer["target"] == target_model:
+        return f"transferred to {target_model}"
+    return refused_transfer(
+        target_model, transfer_plan, turn, context.policy, context.services().settings
+    ) or ("Error: one transfer at a time; another one of this message was made.")
+
+
+def level_tool(targets: Sequence[Level]) -> BaseTool:
+    """The tool with just the levels that can be reached from here in its schema.
+
+    Args:
+        targets: At least one level.
+    """
+    arguments = create_model(
+        "NewCognitiveLevel",
+        target_model=(Literal[tuple(targets)], Field(description="The level to hand over to.")),
+        transfer_plan=(
+            str,
+            Field(
+                description="The plan, in Markdown with these headings: Objective, What is known, Strategy, "
+                "Constraints, What is left."
+            ),
+        ),
+    )
+    return StructuredTool.from_function(
+        coroutine=new_cognitive_level, name=NAME, description=DESCRIPTION, args_schema=arguments
+    )

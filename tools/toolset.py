@@ -1,0 +1,22 @@
+"""Which tools a model is given."""
+
+from functools import cache
+from typing import Literal
+
+from langchain_core.tools import BaseTool
+
+from cognition.levels import Level
+from tools.cognitive_level import level_tool
+from tools.long_term_memory import delete_meta_artifact_item, search_meta_artifacts, update_meta_artifact
+
+
+@cache
+def echo_tools(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> tuple[BaseTool, ...]:
+    """The tools of the `echo` graph.
+
+    Args:
+        targets: Levels that can be reached from here; with none the level tool is not offered.
+        memory: `off` leaves the tools of long-term memory out.
+    """
+    remembering = (update_meta_artifact, search_meta_artifacts, delete_meta_artifact_item)
+    return (*(remembering if memory == "on" else ()), *([level_tool(targets)] if targets else ()))
