@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def step(function: Callable[P, Coroutine[Any, Any, T]]) -> RunnableCallable:
-    """A node from an asynchronous function, for `.ainvoke` as it is and for `.invoke` on a loop of its own."""
+    """A node from an asynchronous function: `.ainvoke` runs it as it is, `.invoke` on a loop of its own."""
 
     @wraps(function)
     def blocking(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -18,10 +18,10 @@ UNANSWERED = "Error: this call was interrupted before it gave a result."
 def prepare_history(
     messages: Sequence[AnyMessage], model: str, max_tokens: int | None = None
 ) -> list[AnyMessage]:
-    """What may be sent to `model`, in order: system messages, then whole turns that start with a user's message.
+    """What may be sent to `model`: system messages, then whole turns that each start with a user's message.
 
     Every call keeps its result; blank messages and results without a call are left out. In the newest turn
-    the signatures of other models are taken off; of older turns that another model spoke in, only text is sent.
+    other models' signatures are taken off; of older turns that another model spoke in, only text is sent.
 
     Args:
         messages: The thread, oldest first.
@@ -99,7 +99,7 @@ def message_tokens(message: AnyMessage) -> int:
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text takes: a quarter of its UTF-8 bytes, which holds for Latin and CJK scripts."""
+    """About how many tokens a text takes: a quarter of its UTF-8 bytes, for Latin and CJK scripts alike."""
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 

@@ -4,7 +4,6 @@ Nothing else in the project names a provider.
 """
 
 import asyncio
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock

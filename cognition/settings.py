@@ -54,7 +54,7 @@ class Settings(BaseSettings):
     context_tokens: int = Field(
         default=65_536,
         ge=1_000,
-        description="Tokens of context the levels work with. Past 60 % of it the oldest turns leave the prompt.",
+        description="Tokens of context the levels work with; past 60 % the oldest turns leave the prompt.",
     )
 
     memory_embedding: str = Field(

@@ -89,7 +89,9 @@ def refused_transfer(target: object, plan: object, turn: Turn, policy: Policy, s
     if target not in allowed:
         return f"Error: {target!r} can't be reached from {turn['level']}. Allowed: {', '.join(allowed)}."
     if not isinstance(plan, str) or not plan.strip():
-        return "Error: the transfer_plan is empty. Say the objective, what is known, the strategy and what is left."
+        return (
+            "Error: the transfer_plan is empty. Say the objective, what is known, the strategy, what is left."
+        )
     return ""
 
 
