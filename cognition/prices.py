@@ -9,7 +9,7 @@ def cost(model: str, input_tokens: int, output_tokens: int) -> float | None:
     """The list price of a call in US dollars, or None for a model that the table doesn't know.
 
     `prices.json` holds dollars per million input and output tokens of the standard tier, read from the
-    provider's public page in July 2026, without the surcharge for long prompts or the discount for cached ones.
+    provider's public page in July 2026, without surcharges for long prompts or discounts for cached ones.
 
     Args:
         model: `provider:model`.

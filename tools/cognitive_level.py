@@ -14,10 +14,10 @@ from cognition.turn import refused_transfer
 
 NAME = "new_cognitive_level"
 
-DESCRIPTION = """Hand this turn to a higher level of thought when the task needs more than you can give: several steps
-of reasoning, planning, code or mathematics, a careful weighing, or a failed attempt of yours. The higher level
-sees the same conversation and your plan, and answers in your place; say nothing else. Don't call it for small
-talk, for a fact you know or for what a tool answers."""
+DESCRIPTION = """Hand this turn to a higher level of thought when the task needs more than you can give:
+several steps of reasoning, planning, code or mathematics, a careful weighing, or a failed attempt of yours.
+The higher level sees the same conversation and your plan, and answers in your place; say nothing else. Don't
+call it for small talk, for a fact you know or for what a tool answers."""
 
 
 async def new_cognitive_level(

@@ -1,0 +1,50 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help chat studio test lint types pictures lock clean
+.DEFAULT_GOAL := help
+
+help: ## Show what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+chat: .venv/chat ## Talk in the terminal (or pipe lines into it)
+	@$(BIN)/cognition chat
+
+studio: .venv/studio ## Serve the graphs for LangGraph Studio and the API
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
+	  $(BIN)/langgraph dev --no-browser --n-jobs-per-worker 10
+
+test: .venv/dev ## Run the tests
+	@$(BIN)/python -m pytest -q
+
+lint: .venv/dev ## Check style and spelling
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell
+
+types: .venv/dev ## Check the types
+	@$(BIN)/mypy
+
+pictures: .venv/dev ## Draw the graphs and the settings into the documents
+	@$(BIN)/python -m bench.pictures
+
+lock: .venv/dev ## Pin every dependency anew
+	@$(BIN)/pip freeze --exclude-editable | grep -v '@' > constraints.txt
+
+clean: ## Remove the environment
+	rm -rf .venv
+
+.venv/chat: pyproject.toml constraints.txt
+	@$(call install,.)
+
+.venv/studio: pyproject.toml constraints.txt
+	@$(call install,.[studio])
+
+.venv/dev: pyproject.toml constraints.txt
+	@$(call install,.[studio$(comma)dev])
+
+comma := ,
+
+define install
+	test -d .venv || $(PYTHON) -m venv .venv; \
+	echo "Installing into .venv …" >&2; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '$(1)' </dev/null >&2 && touch $@
+endef

