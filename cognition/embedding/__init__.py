@@ -1,6 +1,6 @@
 """Embedding models behind one interface: two bundled ones, and any of sentence-transformers."""
 
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import cast
@@ -24,7 +24,7 @@ BUNDLED = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_embedder(name: str, home: Path) -> Embedder:
     """The embedding model of that name, loaded once per process.
 

