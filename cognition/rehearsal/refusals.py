@@ -1,0 +1,184 @@
+"""What Gemini refuses, with its status and its words."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from cognition.rehearsal.signatures import is_skip_marker, signer
+
+SCHEMA_KEYS: Final = frozenset(
+    [
+        "type",
+        "format",
+        "title",
+        "description",
+        "nullable",
+        "enum",
+        "items",
+        "maxItems",
+        "minItems",
+        "properties",
+        "required",
+        "minProperties",
+        "maxProperties",
+        "minimum",
+        "maximum",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "example",
+        "anyOf",
+        "propertyOrdering",
+        "default",
+    ]
+)
+"""The keys of the OpenAPI subset that function declarations may use."""
+
+Json = dict[str, Any]
+
+
+class Refusal(Exception):
+    """A request that Gemini would not serve."""
+
+    def __init__(self, code: int, status: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+
+    def body(self) -> Json:
+        """The error body of the REST API."""
+        return {"error": {"code": self.code, "message": str(self), "status": self.status}}
+
+
+def is_gemini_3(model: str) -> bool:
+    """Whether a model checks thought signatures."""
+    found = re.match(r"gemini-(\d+)", model)
+    return bool(found and int(found[1]) >= 3)
+
+
+def check_key(key: str | None) -> None:
+    """Refuse a request without a key."""
+    if not key:
+        raise Refusal(
+            403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers. Please use API Key."
+        )
+
+
+def check_model(model: str) -> None:
+    """Refuse a model that is none of Gemini's."""
+    if not model.startswith("gemini-"):
+        raise Refusal(404, "NOT_FOUND", f"models/{model} is not found for API version v1beta.")
+
+
+def check_request(model: str, body: Json) -> int:
+    """Refuse what Gemini refuses of a request to generate.
+
+    Returns:
+        How many skip markers stood in place of signatures.
+    """
+    contents = body.get("contents") or []
+    _check_contents(contents)
+    for tool in body.get("tools") or ():
+        for declaration in tool.get("functionDeclarations") or ():
+            _check_schema(declaration.get("parameters"), declaration.get("name", ""))
+    return _check_signatures(model, contents) if is_gemini_3(model) else 0
+
+
+def _check_contents(contents: list[Json]) -> None:
+    if not contents:
+        raise _invalid("* GenerateContentRequest.contents: contents is not specified")
+    for index, content in enumerate(contents):
+        if not content.get("parts"):
+            raise _invalid(
+                f"* GenerateContentRequest.contents[{index}].parts: contents.parts must not be empty."
+            )
+        for part in content["parts"]:
+            if not any(part.get(key) for key in part if key != "thought"):
+                raise _invalid(
+                    f"* GenerateContentRequest.contents[{index}].parts: required oneof field 'data' must have "
+                    "one initialized field"
+                )
+    if contents[-1].get("role") == "model":
+        raise _invalid("Please ensure that multiturn requests end with a user turn.")
+    _check_pairs(contents)
+
+
+def _check_pairs(contents: list[Json]) -> None:
+    if any(_calls(contents[0])) or any(_responses(contents[0])):
+        raise _invalid(
+            "Please ensure that function call turn comes immediately after a user turn or after a function "
+            "response turn."
+        )
+    waiting = 0
+    for content in contents:
+        responses = len(list(_responses(content)))
+        if responses != waiting:
+            raise _invalid(
+                "Please ensure that the number of function response parts is equal to the number of function "
+                "call parts of the function call turn."
+            )
+        waiting = len(list(_calls(content)))
+
+
+def _check_signatures(model: str, contents: list[Json]) -> int:
+    skipped = 0
+    for index, content in enumerate(_current_turn(contents)):
+        for part in content["parts"]:
+            signature = part.get("thoughtSignature")
+            first_call = part is next(_calls(content), None)
+            if signature and is_skip_marker(signature):
+                skipped += 1
+            elif signature and signer(signature, part) != model:
+                raise _invalid("Corrupted thought signature.")
+            elif first_call and not signature and content.get("role") == "model":
+                name = part["functionCall"]["name"]
+                raise _invalid(
+                    f"Function call is missing a thought_signature in functionCall parts. Function call "
+                    f"`default_api:{name}`, position {index + 1}."
+                )
+    return skipped
+
+
+def _current_turn(contents: list[Json]) -> list[Json]:
+    """What follows the last content of the user that is not a function response."""
+    start = 0
+    for index, content in enumerate(contents):
+        if content.get("role") != "model" and not any(_responses(content)):
+            start = index
+    return contents[start + 1 :]
+
+
+def _check_schema(schema: Json | None, path: str) -> None:
+    if not schema:
+        return
+    if unknown := [key for key in schema if key not in SCHEMA_KEYS]:
+        raise _invalid(
+            f"Invalid JSON payload received. Unknown name \"{unknown[0]}\" at '{path}': Cannot find field."
+        )
+    kind = str(schema.get("type", "")).upper()
+    values = schema.get("enum")
+    if values is not None and (not values or any(value == "" for value in values)):
+        raise _invalid(f"* {path}.enum: cannot be empty")
+    if kind == "OBJECT" and not schema.get("properties"):
+        raise _invalid(f"* {path}.properties: should be non-empty for OBJECT type")
+    if kind == "ARRAY" and not schema.get("items"):
+        raise _invalid(f"* {path}.items: missing field.")
+    for option in schema.get("anyOf") or ():
+        if str(option.get("type", "")).upper() == "OBJECT":
+            raise _invalid(f"* {path}.any_of: objects are not supported here.")
+        _check_schema(option, f"{path}.any_of")
+    for name, inner in (schema.get("properties") or {}).items():
+        _check_schema(inner, f"{path}.properties[{name}]")
+    _check_schema(schema.get("items"), f"{path}.items")
+
+
+def _calls(content: Json) -> Iterator[Json]:
+    return (part for part in content["parts"] if "functionCall" in part)
+
+
+def _responses(content: Json) -> Iterator[Json]:
+    return (part for part in content["parts"] if "functionResponse" in part)
+
+
+def _invalid(message: str) -> Refusal:
+    return Refusal(400, "INVALID_ARGUMENT", message)

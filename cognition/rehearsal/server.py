@@ -1,0 +1,92 @@
+"""The rehearsal on loopback: for tests that script it, and for a product without a key."""
+
+import socket
+from collections.abc import Mapping
+from functools import cache
+from threading import Lock, Thread
+from typing import Self
+
+import uvicorn
+
+from cognition.rehearsal.app import build_app
+from cognition.rehearsal.refusals import Refusal
+from cognition.rehearsal.responder import respond
+from cognition.rehearsal.script import Reply, Request, Script
+
+
+class RehearsalServer:
+    """A server in a thread of this process; a context manager.
+
+    Args:
+        scripts: What each model says. A model without a script is answered by the keyless responder if
+            `scripts` is None, and otherwise is an error, so that no test passes by accident.
+    """
+
+    def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
+        self._scripts = None if scripts is None else dict(scripts)
+        self._played: dict[str, int] = {}
+        self._lock = Lock()
+        self.models = list(scripts or ("gemini-3.5-flash-lite", "gemini-3.8-flash", "gemini-3.1-pro-preview"))
+        self.requests: list[Request] = []
+        """What was served, oldest first."""
+        self.refusals: list[tuple[Request, Refusal]] = []
+        """What was refused."""
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        config = uvicorn.Config(
+            build_app(self), log_level="critical", access_log=False, lifespan="off", ws="none"
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, args=([self._socket],), name="rehearsal", daemon=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to serve; connections are taken from the moment of construction."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End at once, also what stalls."""
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join()
+        self._socket.close()
+
+    def script(self, model: str, script: Script) -> None:
+        """Give a model a new script."""
+        with self._lock:
+            self._scripts = {**(self._scripts or {}), model: script}
+            self._played[model] = 0
+
+    def reply(self, request: Request) -> Reply:
+        """The next reply of the model's script."""
+        with self._lock:
+            if request.method != "countTokens":
+                self.requests.append(request)
+            if self._scripts is None:
+                return respond(request)
+            script = self._scripts.get(request.model)
+            if script is None:
+                raise Refusal(500, "INTERNAL", f"The rehearsal has no script for {request.model}.")
+            if callable(script):
+                return script(request)
+            played = self._played.get(request.model, 0)
+            self._played[request.model] = played + 1
+            return script[min(played, len(script) - 1)]
+
+    def refused(self, request: Request, refusal: Refusal) -> None:
+        """Keep a refused request."""
+        with self._lock:
+            self.refusals.append((request, refusal))
+
+
+@cache
+def rehearsal_url() -> str:
+    """The address of this process's keyless rehearsal, started at the first call."""
+    server = RehearsalServer()
+    server.start()
+    return server.url

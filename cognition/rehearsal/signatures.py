@@ -1,0 +1,46 @@
+"""Thought signatures as Gemini 3 issues them: bound to the model and to the part that they sign."""
+
+import base64
+import hashlib
+import hmac
+import json
+from typing import Any, Final
+
+SKIP_MARKER: Final = "skip_thought_signature_validator"
+"""What Gemini documents for calls that another model made; accepted, and counted."""
+
+_KEY: Final = b"rehearsal"  # guards nothing: threads must stay valid over a restart
+
+
+def sign(model: str, part: dict[str, Any]) -> str:
+    """The signature, in base64, that `model` puts on a part.
+
+    Args:
+        model: The model's name without its provider.
+        part: A part of a reply, such as `{"functionCall": …}` or `{"text": …}`.
+    """
+    return base64.b64encode(f"{model}:{_digest(model, part)}".encode()).decode()
+
+
+def signer(signature: str, part: dict[str, Any]) -> str | None:
+    """The model that put this signature on this part; None when it was issued for neither."""
+    try:
+        decoded = base64.b64decode(signature.replace("-", "+").replace("_", "/"), validate=True).decode()
+    except ValueError:
+        return None
+    model, _, digest = decoded.rpartition(":")
+    return model if hmac.compare_digest(digest, _digest(model, part)) else None
+
+
+def is_skip_marker(signature: str) -> bool:
+    """Whether this is the documented marker, plain or in base64."""
+    encoded = base64.urlsafe_b64encode(SKIP_MARKER.encode()).decode()
+    return signature.rstrip("=").replace("+", "-").replace("/", "_") in (SKIP_MARKER, encoded.rstrip("="))
+
+
+def _digest(model: str, part: dict[str, Any]) -> str:
+    # A stream signs its text on an empty last part, so a text's signature can't cover the text.
+    call = part.get("functionCall")
+    content = [call["name"], call.get("args") or {}] if call else "text"
+    text = json.dumps([model, content], sort_keys=True, ensure_ascii=False)
+    return hmac.new(_KEY, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
