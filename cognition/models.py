@@ -4,11 +4,12 @@ Nothing else in the project names a provider.
 """
 
 import asyncio
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 import httpx
 import httpx2
@@ -29,6 +30,11 @@ ATTEMPTS: Final = 3
 """Calls of one level before it counts as down."""
 
 Notify = Callable[[dict[str, Any]], None]
+
+
+@runtime_checkable
+class _Closable(Protocol):
+    async def aclose(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class Models:
     @property
     def rehearsed(self) -> bool:
         """Whether the models are played by the rehearsal, for want of the provider's key."""
-        names = (self.name(role) for role in (*LEVELS, "MODEL_DISTILLATION"))
+        names = [*map(self.name, LEVELS), self.name("MODEL_DISTILLATION")]
         return self.settings.google_api_key is None and any(name.startswith(GEMINI) for name in names)
 
     def name(self, role: Role) -> str:
@@ -148,7 +154,7 @@ class Models:
                             if not _is_about_signatures(error):
                                 raise
                             message = await runnable.ainvoke([strip_signatures(m) for m in sent])
-                        answer = check_answer(cast("AIMessage", message))
+                        answer = check_answer(message)
         except UnusableAnswer as error:
             return Failure(error.kind, str(error), role, model)
         except TimeoutError:
@@ -156,6 +162,12 @@ class Models:
         except (ModelError, httpx.TransportError, httpx2.TransportError) as error:
             return _failure(error, role, model)
         return Answer(_stamped(answer, role, model), role, model, 0.0)
+
+    async def aclose(self) -> None:
+        """Close the connections of the models that have some."""
+        for chat in self._chats.values():
+            if isinstance(chat, _Closable):
+                await chat.aclose()
 
     def _chat(self, role: Role) -> BaseChatModel:
         key = (self.name(role), role == "MODEL_DISTILLATION")
@@ -168,6 +180,8 @@ class Models:
         from langchain.chat_models import init_chat_model  # noqa: PLC0415  # a second of imports, at the first call
 
         provider, _, model = name.partition(":")
+        # Some models take no temperature, and warn at every call.
+        warnings.filterwarnings("ignore", message=".*uses fixed sampling defaults")
         options: dict[str, Any] = {"temperature": 0} if distils else {}
         if provider == GEMINI:
             key = self.settings.google_api_key
@@ -236,7 +250,7 @@ def _is_about_signatures(error: ModelInvalidRequestError) -> bool:
 def _failure(error: Exception, role: Role, model: str) -> Failure:
     if isinstance(error, ContextOverflowError):
         return Failure("refused", f"The conversation is too long for {model}. Start a new chat.", role, model)
-    reason = str(error).strip() or type(error).__name__
+    reason = str(getattr(error.__cause__, "message", "") or error).strip() or type(error).__name__
     if is_retryable(error):
         return Failure("unavailable", f"{model} can't be reached: {reason}", role, model)
     return Failure("refused", f"{model} refused the request: {reason}", role, model)

@@ -2,6 +2,7 @@
 
 import asyncio
 from functools import cached_property, lru_cache
+from threading import Lock
 
 from cognition.embedding import load_embedder
 from cognition.memory.engine import open_engine
@@ -16,7 +17,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._memory: LongTermMemory | None = None
-        self._opening = asyncio.Lock()
+        self._opening = Lock()  # of threads: steps may run on more than one event loop
 
     @cached_property
     def models(self) -> Models:
@@ -30,20 +31,24 @@ class Services:
             FolderInUse: Another process holds the folder.
             StampMismatch: The stored vectors are of another embedding model.
         """
-        async with self._opening:
+        return self._memory or await asyncio.to_thread(self._open_memory)
+
+    def _open_memory(self) -> LongTermMemory:
+        with self._opening:
             if self._memory is None:
-                embedder = await asyncio.to_thread(
-                    load_embedder, self.settings.memory_embedding, self.settings.home
-                )
-                engine = await asyncio.to_thread(open_engine, self.settings.home)
-                self._memory = await LongTermMemory.open(engine, embedder, self.settings, self.models)
-        return self._memory
+                embedder = load_embedder(self.settings.memory_embedding, self.settings.home)
+                engine = open_engine(self.settings.home)
+                opening = LongTermMemory.open(engine, embedder, self.settings, self.models)
+                self._memory = asyncio.run(opening)
+            return self._memory
 
     async def aclose(self) -> None:
         """Close what was opened; safe to call again."""
         if self._memory is not None:
             await self._memory.aclose()
             self._memory = None
+        if "models" in self.__dict__:
+            await self.models.aclose()
 
 
 @lru_cache(maxsize=1)
