@@ -1,0 +1,60 @@
+"""What every test stands on: real servers on loopback, real stores in a folder of its own."""
+
+import os
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # read when langgraph is first imported
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognition.context import BoundContext
+from cognition.rehearsal import RehearsalServer
+from cognition.services import Services
+from cognition.settings import Settings
+
+LITE, FLASH, PRO = "gemini-3.5-flash-lite", "gemini-3.8-flash", "gemini-3.1-pro-preview"
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting, key or `.env` of the developer reaches a test."""
+    for name in list(os.environ):
+        if name.startswith(("COGNITION_", "GOOGLE_", "GEMINI_", "QDRANT_", "LANGSMITH_", "LANGCHAIN_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setitem(Settings.model_config, "env_file", None)
+    monkeypatch.setenv("COGNITION_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def rehearsal() -> Iterator[RehearsalServer]:
+    """A server on which a test scripts each model that it expects to be called."""
+    with RehearsalServer({}) as server:
+        yield server
+
+
+@pytest.fixture
+def make_settings(rehearsal: RehearsalServer, tmp_path: Path) -> Callable[..., Settings]:
+    """Settings that lead to the rehearsal, with a test's own beside them."""
+
+    def make(**own: Any) -> Settings:
+        keys = {"GOOGLE_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": rehearsal.url}
+        return Settings(home=tmp_path / "home", **{**keys, **own})
+
+    return make
+
+
+@pytest.fixture
+async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Services]:
+    """Services over an empty folder."""
+    services = Services(make_settings())
+    yield services
+    await services.aclose()
+
+
+@pytest.fixture
+def context(services: Services) -> BoundContext:
+    """The context of Ada, whose services are the test's."""
+    return BoundContext(user_id="ada", bound=services)

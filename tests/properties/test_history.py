@@ -1,0 +1,83 @@
+"""What is sent to a model, for any thread and every cut."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+
+from cognition.history import STAMP, message_tokens, prepare_history, split_turns, trim_turns
+
+MODELS = ("google_genai:gemini-3.8-flash", "google_genai:gemini-3.1-pro-preview")
+SIGNATURES = "__gemini_function_call_thought_signatures__"
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> list[AnyMessage]:
+    """A user's message, rounds of calls with some results lost, and perhaps an answer."""
+    messages: list[AnyMessage] = [HumanMessage(draw(st.sampled_from(["Hi", "", "  ", "tea?"])))]
+    for _ in range(draw(st.integers(0, 3))):
+        model = draw(st.sampled_from(MODELS))
+        count = draw(st.integers(1, 3))
+        ids = [f"call{draw(st.integers(0, 10**9))}-{n}" for n in range(count)]
+        messages.append(
+            AIMessage(
+                draw(st.sampled_from(["", "Looking."])),
+                tool_calls=[{"name": "look", "args": {}, "id": call} for call in ids],
+                additional_kwargs={SIGNATURES: {ids[0]: "c2ln"}},
+                response_metadata={STAMP: {"model": model}},
+            )
+        )
+        answered = [call for call in ids if draw(st.booleans())]
+        messages += [ToolMessage("found", tool_call_id=call) for call in draw(st.permutations(answered))]
+    if draw(st.booleans()):
+        text = draw(st.sampled_from(["Done.", ""]))
+        messages.append(AIMessage(text, response_metadata={STAMP: {"model": draw(st.sampled_from(MODELS))}}))
+    return messages
+
+
+threads = st.lists(turns(), max_size=5).map(lambda parts: [m for part in parts for m in part])
+
+
+@given(threads, st.integers(0, 40), st.sampled_from(MODELS), st.none() | st.integers(0, 60))
+def test_p3_any_cut_of_any_thread_is_one_that_a_model_takes(
+    thread: list[AnyMessage], cut: int, model: str, budget: int | None
+) -> None:
+    sent = prepare_history([SystemMessage("You are Echo."), *thread[cut:]], model, budget)
+    conversation = sent[1:]
+    assert not conversation or isinstance(conversation[0], HumanMessage)
+    waiting: list[str] = []
+    for message in conversation:
+        if isinstance(message, ToolMessage):
+            assert waiting.pop(0) == message.tool_call_id, "results follow their calls, in the calls' order"
+            continue
+        assert waiting == [], "every call is answered before anything else"
+        if isinstance(message, AIMessage):
+            assert message.text or message.tool_calls, "nothing empty is sent"
+            waiting = [str(call["id"]) for call in message.tool_calls]
+        else:
+            assert message.text.strip()
+    assert waiting == []
+
+
+@given(threads, st.sampled_from(MODELS))
+def test_p1_signatures_go_to_their_own_model_and_to_no_other(thread: list[AnyMessage], model: str) -> None:
+    for message in prepare_history(thread, model):
+        if isinstance(message, AIMessage) and message.tool_calls:
+            own = message.response_metadata[STAMP]["model"] == model
+            assert bool(message.additional_kwargs.get(SIGNATURES)) == own
+
+
+@given(threads, st.sampled_from(MODELS))
+def test_p2_the_thread_itself_stays_as_it_was(thread: list[AnyMessage], model: str) -> None:
+    before = [message.model_dump() for message in thread]
+    prepare_history(thread, model, 20)
+    assert [message.model_dump() for message in thread] == before
+
+
+@given(threads, st.integers(0, 80))
+def test_trimming_takes_the_oldest_turns_whole(thread: list[AnyMessage], budget: int) -> None:
+    whole = split_turns(thread)
+    kept = trim_turns(whole, budget)
+    assert kept == whole[len(whole) - len(kept) :]
+    assert kept or not whole
+    if len(kept) > 1:
+        assert sum(message_tokens(m) for turn in kept for m in turn) <= budget

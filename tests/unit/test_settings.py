@@ -1,0 +1,60 @@
+"""Settings: from the environment, refused with a sentence when they can't be meant."""
+
+import pytest
+from pydantic import ValidationError
+
+from cognition.levels import LEVELS, ceiling, lower_levels, start_level, targets
+from cognition.models import Models
+from cognition.prices import cost
+from cognition.settings import Settings
+
+
+def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNITION_MAX_MODEL_CALLS", "7")
+    monkeypatch.setenv("COGNITION_IMPORTANCE_WEIGHTS", "[1, 1, 1, 1, 2]")
+    settings = Settings()
+    assert settings.max_model_calls == 7
+    assert settings.importance_weights[4] == 2
+
+
+@pytest.mark.parametrize("name", ["gemini-3.8-flash", "google_genai:", ":gemini"])
+def test_p76_a_model_without_its_provider_is_refused_at_start(name: str) -> None:
+    with pytest.raises(ValidationError, match="provider:model"):
+        Settings(model_pro=name)
+
+
+def test_p77_no_call_at_all_is_no_setting() -> None:
+    with pytest.raises(ValidationError, match="max_model_calls"):
+        Settings(max_model_calls=0)
+
+
+def test_without_a_key_the_models_are_rehearsed_and_with_one_they_never_are() -> None:
+    assert Models(Settings()).rehearsed
+    assert not Models(Settings(GOOGLE_API_KEY="key")).rehearsed
+    local = {name: "ollama:qwen" for name in ("model_lite", "model_flash", "model_pro")}
+    assert not Models(Settings(**local)).rehearsed
+
+
+def test_distillation_falls_to_the_light_model_when_none_is_named() -> None:
+    assert Models(Settings()).name("MODEL_DISTILLATION") == Settings().model_lite
+    assert Models(Settings(model_distillation="a:b")).name("MODEL_DISTILLATION") == "a:b"
+
+
+def test_a_policys_levels() -> None:
+    assert [start_level(p) for p in ("AUTO", "AUTO_PRO", "MODEL_PRO")] == [
+        "MODEL_LITE",
+        "MODEL_LITE",
+        "MODEL_PRO",
+    ]
+    assert (ceiling("AUTO"), ceiling("AUTO_PRO"), ceiling("MODEL_LITE")) == (
+        "MODEL_FLASH",
+        "MODEL_PRO",
+        "MODEL_LITE",
+    )
+    assert targets("MODEL_FLASH", "AUTO") == ()
+    assert lower_levels("MODEL_PRO") == (LEVELS[1], LEVELS[0])
+
+
+def test_a_price_is_told_only_of_a_model_that_the_table_knows() -> None:
+    assert cost("google_genai:gemini-2.5-flash", 1_000_000, 1_000_000) == pytest.approx(2.80)
+    assert cost("google_genai:gemini-9-unheard", 10, 10) is None
