@@ -144,7 +144,7 @@ class Models:
         sent = prepare_history(messages, model, int(self.settings.context_tokens * 0.6))
         try:
             async with asyncio.timeout(limit):
-                chat = await asyncio.to_thread(self._chat, role)
+                chat = await asyncio.to_thread(self.chat, role)
                 runnable = chat.bind_tools(tools) if tools else chat
                 async for attempt in _attempts(deadline, role, notify):
                     with attempt:
@@ -169,7 +169,8 @@ class Models:
             if isinstance(chat, _Closable):
                 await chat.aclose()
 
-    def _chat(self, role: Role) -> BaseChatModel:
+    def chat(self, role: Role) -> BaseChatModel:
+        """The bare chat model of a role, built at the first call; blocking."""
         key = (self.name(role), role == "MODEL_DISTILLATION")
         with self._building:
             if key not in self._chats:

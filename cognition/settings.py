@@ -62,6 +62,9 @@ class Settings(BaseSettings):
         description="Embedding of long-term memory: `e5-small`, `use-multilingual`, or the name or folder of "
         "a sentence-transformers model such as `BAAI/bge-m3`.",
     )
+    recall: bool = Field(
+        default=True, description="Whether fitting memories are put before the model without being asked."
+    )
     importance_weights: tuple[float, float, float, float, float] = Field(
         default=(0.55, 0.75, 1.0, 1.3, 1.7),
         description="What the importances 1–5 of a memory weigh in recall, as a JSON list.",

@@ -27,7 +27,8 @@ async def perceive(state: EchoState, runtime: Runtime[Context]) -> EchoState:
         msg = "There is nothing to answer: the newest message must be a user's and not blank."
         raise ValueError(msg)
     recalled: list[str] = []
-    if context.memory == "on" and (text := messages[-1].text.strip()):
+    recalls = context.memory == "on" and services.settings.recall
+    if recalls and (text := messages[-1].text.strip()):
         memory = await services.memory()
         memory_ids = await memory.recall(identity.user_id, _query(text))
         memories = await memory.fetch(identity.user_id, memory_ids)
