@@ -24,7 +24,7 @@ types: .venv/dev ## Check the types
 	@$(BIN)/mypy
 
 pictures: .venv/dev ## Draw the graphs and the settings into the documents
-	@$(BIN)/python -m bench.pictures
+	@$(BIN)/python .ci/pictures.py
 
 lock: .venv/dev ## Pin every dependency anew
 	@$(BIN)/pip freeze --exclude-editable | grep -v '@' > constraints.txt

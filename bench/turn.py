@@ -11,17 +11,17 @@ from statistics import median
 from time import process_time
 from typing import Any
 
+from cognition.memory.long_term import LongTermMemory
+from cognition.storage.checkpointer import open_checkpointer
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 
 from bench.model_server import model_server
 from bench.report import report
 from cognition.context import BoundContext, Context
-from cognition.memory.long_term import LongTermMemory
 from cognition.prompts.echo import system_prompt
 from cognition.services import Services
 from cognition.settings import Settings
-from cognition.storage.checkpointer import open_checkpointer
 from graphs.echo import graph
 from tools.toolset import echo_tools
 
@@ -86,7 +86,7 @@ def contenders(services: Services, silent: Services, saver: Any) -> dict[str, Ru
 
 
 async def measure(case: str, question: str, runs: dict[str, Run]) -> tuple[object, ...]:
-    """One row: the contenders take turns, each on a fresh thread, so that a busy machine troubles them alike."""
+    """One row: the contenders take turns on fresh threads, so that a busy machine troubles them alike."""
     spent: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(WARM_UP + TURNS):
         for name, run in runs.items():

@@ -1,0 +1,53 @@
+"""Draw into the README what is derived from the code: the graphs, the tools and the settings.
+
+Run: make pictures
+"""
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from cognition.settings import Settings  # noqa: E402
+from graphs.echo import graph  # noqa: E402
+
+DOCUMENTS = ("README.md", "README.fr.md")
+
+
+def pictures() -> dict[str, str]:
+    """The derived parts by the name of their markers."""
+    return {"graph:echo": f"```mermaid\n{mermaid(graph)}\n```", "settings": settings_table()}
+
+
+def mermaid(compiled: Any) -> str:
+    """A graph's picture."""
+    return str(compiled.get_graph().draw_mermaid(with_styles=False)).strip()
+
+
+def settings_table() -> str:
+    """Every setting with its default and what it is for."""
+    rows = ["| variable | default | what it is for |", "| --- | --- | --- |"]
+    for name, field in Settings.model_fields.items():
+        variable = str(field.validation_alias or f"COGNITION_{name.upper()}")
+        default = "" if field.default is None else str(field.default)
+        rows.append(f"| `{variable}` | {f'`{default}`' if default else '–'} | {field.description} |")
+    return "\n".join(rows)
+
+
+def drawn(text: str, parts: Mapping[str, str]) -> str:
+    """A document with each marked part drawn anew."""
+    for name, part in parts.items():
+        mark = re.escape(name)
+        pattern = rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)"
+        text = re.sub(pattern, lambda found: found[1] + part + found[2], text, flags=re.DOTALL)  # noqa: B023
+    return text
+
+
+if __name__ == "__main__":
+    for name in DOCUMENTS:
+        path = ROOT / name
+        path.write_text(drawn(path.read_text(encoding="utf-8"), pictures()), encoding="utf-8")
