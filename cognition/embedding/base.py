@@ -54,7 +54,7 @@ class Calibration:
     """Turns a model's raw cosines into similarities that mean the same for every model."""
 
     facts: Anchors  # two stored texts, both in the role of passage
-    question: Anchors  # a question in the role of query and the stored text that answers it
+    question: Anchors  # a query, and the best of all that is stored
 
     @overload
     def similarity(self, cosine: float, between: Between = "facts") -> float: ...
@@ -65,8 +65,9 @@ class Calibration:
 
         Args:
             cosine: One raw cosine, or an array of them.
-            between: `facts` where both texts were embedded as passages (fusion), `question` where one was
-                embedded as a query (recall): the same two texts are further apart then.
+            between: `facts` where both texts were embedded as passages (fusion); `question` where one was
+                embedded as a query (recall), which sets the same two texts further apart, and where 0.20
+                is how near the nearest stored text comes to a question that none of them answers.
         """
         anchors = self.facts if between == "facts" else self.question
         place = (cosine - anchors.unrelated) / (anchors.paraphrase - anchors.unrelated)
@@ -157,7 +158,7 @@ class Embedder(Embeddings, ABC):
 
     def _halves(self, text: str) -> Iterator[str]:
         """The text in pieces that the model reads whole, cut at spaces where there are some."""
-        if len(text) < self.max_tokens // 2 or self.count_tokens(text) <= self.max_tokens:
+        if len(text) <= self.max_tokens - 16 or self.count_tokens(text) <= self.max_tokens:
             yield text
             return
         middle = len(text) // 2
