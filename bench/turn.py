@@ -11,17 +11,17 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-from cognition.memory.long_term import LongTermMemory
-from cognition.storage.checkpointer import open_checkpointer
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 
 from bench.model_server import model_server
 from bench.report import report
 from cognition.context import BoundContext, Context
+from cognition.memory.long_term import LongTermMemory
 from cognition.prompts.echo import system_prompt
 from cognition.services import Services
 from cognition.settings import Settings
+from cognition.storage.checkpointer import open_checkpointer
 from graphs.echo import graph
 from tools.toolset import echo_tools
 
@@ -37,7 +37,7 @@ async def main() -> None:
         services = Services(Settings(home=home, **keys))
         silent = SharedMemory(Settings(home=home, recall=False, **keys), services)
         memory = await services.memory()
-        await memory.write("bench", "chat", "Profil d'Alignement", "I drink green tea.", 3, turns="")
+        await memory.write("bench", "chat", "Profil d'Alignement", "I drink green tea.", 3)
         async with open_checkpointer(home) as saver:
             runs = contenders(services, silent, saver)
             rows = [await measure(case, question, runs) for case, question in QUESTIONS.items()]

@@ -1,8 +1,9 @@
 """Who asks, in which chat, under which policy: the context of a run, and the form that Studio shows."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from langgraph.prebuilt import ToolRuntime
 from langgraph.runtime import Runtime
 
 from cognition.levels import Policy
@@ -52,12 +53,16 @@ class BoundContext(Context):
         return self.bound
 
 
-def context_of(runtime: Runtime[Context]) -> Context:
+AnyRuntime = Runtime[Context] | ToolRuntime[Context, Any]
+"""What a node or a tool is handed."""
+
+
+def context_of(runtime: AnyRuntime) -> Context:
     """The run's context; a run without one is the local user's with every default."""
     return runtime.context or Context()
 
 
-def identity_of(runtime: Runtime[Context]) -> Identity:
+def identity_of(runtime: AnyRuntime) -> Identity:
     """Who this run is for: the authenticated user where the server has one, else the context's.
 
     Raises:

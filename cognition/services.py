@@ -31,15 +31,15 @@ class Services:
             FolderInUse: Another process holds the folder.
             StampMismatch: The stored vectors are of another embedding model.
         """
-        return self._memory or await asyncio.to_thread(self._open_memory)
+        return await asyncio.to_thread(self._open_memory) if self._memory is None else self._memory
 
     def _open_memory(self) -> LongTermMemory:
         with self._opening:
             if self._memory is None:
                 embedder = load_embedder(self.settings.memory_embedding, self.settings.home)
                 engine = open_engine(self.settings.home)
-                opening = LongTermMemory.open(engine, embedder, self.settings, self.models)
-                self._memory = asyncio.run(opening)
+                opened = LongTermMemory.open(engine, embedder, self.settings, self.models)
+                self._memory = asyncio.run(opened)
             return self._memory
 
     async def aclose(self) -> None:

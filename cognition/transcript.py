@@ -11,8 +11,8 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES, Messages
 def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) -> list[AnyMessage]:
     """Apply writes one after the other: a message is appended, replaces the one of its id, or removes it.
 
-    What LangGraph's `add_messages` does write by write, in one pass: a thread is rebuilt from hundreds of writes
-    at the start of each turn, and passing over the whole list for each of them would grow with its square.
+    What LangGraph's `add_messages` does write by write, in one pass: a thread is rebuilt from hundreds of
+    writes at the start of each turn, and passing over the whole list for each would grow with its square.
     Folding two batches gives the same as folding their concatenation, which the delta channel relies on.
 
     Raises:

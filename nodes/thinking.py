@@ -150,7 +150,8 @@ def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Tran
     context = context_of(runtime)
     for call in message.tool_calls:
         if call["name"] == cognitive_level.NAME:
-            target, plan = call["args"].get("target_model"), call["args"].get("transfer_plan")
+            target: Any = call["args"].get("target_model")
+            plan: Any = call["args"].get("transfer_plan")
             if not refused_transfer(target, plan, turn, context.policy, context.services().settings):
                 return Transfer(target=target, plan=plan, text=message.text.strip())
     return None

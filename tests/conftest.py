@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from cognition.context import BoundContext
-from cognition.rehearsal import RehearsalServer
+from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings
 
 LITE, FLASH, PRO = "gemini-3.5-flash-lite", "gemini-3.8-flash", "gemini-3.1-pro-preview"
+DISTILLATION = "gemini-2.5-flash-lite"
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,7 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def rehearsal() -> Iterator[RehearsalServer]:
     """A server on which a test scripts each model that it expects to be called."""
-    with RehearsalServer({}) as server:
+    with RehearsalServer({DISTILLATION: [Reply(text="no JSON: do without me")]}) as server:
         yield server
 
 
@@ -40,8 +41,13 @@ def make_settings(rehearsal: RehearsalServer, tmp_path: Path) -> Callable[..., S
     """Settings that lead to the rehearsal, with a test's own beside them."""
 
     def make(**own: Any) -> Settings:
-        keys = {"GOOGLE_API_KEY": "test", "GOOGLE_GEMINI_BASE_URL": rehearsal.url}
-        return Settings(home=tmp_path / "home", **{**keys, **own})
+        given = {
+            "home": tmp_path / "home",
+            "GOOGLE_API_KEY": "test",
+            "GOOGLE_GEMINI_BASE_URL": rehearsal.url,
+            "model_distillation": f"google_genai:{DISTILLATION}",
+        }
+        return Settings(**{**given, **own})
 
     return make
 

@@ -1,11 +1,9 @@
 """The tool by which a model hands the turn to a higher level."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt import ToolRuntime
-from pydantic import Field, create_model
 
 from cognition.context import Context, context_of
 from cognition.levels import Level
@@ -46,17 +44,24 @@ def level_tool(targets: Sequence[Level]) -> BaseTool:
     Args:
         targets: At least one level.
     """
-    arguments = create_model(
-        "NewCognitiveLevel",
-        target_model=(Literal[tuple(targets)], Field(description="The level to hand over to.")),
-        transfer_plan=(
-            str,
-            Field(
-                description="The plan, in Markdown with these headings: Objective, What is known, Strategy, "
-                "Constraints, What is left."
-            ),
-        ),
-    )
+    # A JSON schema, because an enum of one value would become a constant, which Gemini doesn't take.
+    arguments = {
+        "title": "NewCognitiveLevel",
+        "type": "object",
+        "properties": {
+            "target_model": {
+                "type": "string",
+                "enum": list(targets),
+                "description": "The level to hand over to.",
+            },
+            "transfer_plan": {
+                "type": "string",
+                "description": "The plan, in Markdown with these headings: Objective, What is known, "
+                "Strategy, Constraints, What is left.",
+            },
+        },
+        "required": ["target_model", "transfer_plan"],
+    }
     return StructuredTool.from_function(
         coroutine=new_cognitive_level, name=NAME, description=DESCRIPTION, args_schema=arguments
     )

@@ -7,30 +7,11 @@ from typing import Any, Final
 from cognition.rehearsal.signatures import is_skip_marker, signer
 
 SCHEMA_KEYS: Final = frozenset(
-    [
-        "type",
-        "format",
-        "title",
-        "description",
-        "nullable",
-        "enum",
-        "items",
-        "maxItems",
-        "minItems",
-        "properties",
-        "required",
-        "minProperties",
-        "maxProperties",
-        "minimum",
-        "maximum",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "example",
-        "anyOf",
-        "propertyOrdering",
-        "default",
-    ]
+    (
+        *("type", "format", "title", "description", "nullable", "enum", "items", "properties", "required"),
+        *("minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength", "pattern"),
+        *("minimum", "maximum", "example", "anyOf", "propertyOrdering", "default"),
+    )
 )
 """The keys of the OpenAPI subset that function declarations may use."""
 
@@ -95,8 +76,8 @@ def _check_contents(contents: list[Json]) -> None:
         for part in content["parts"]:
             if not any(part.get(key) for key in part if key != "thought"):
                 raise _invalid(
-                    f"* GenerateContentRequest.contents[{index}].parts: required oneof field 'data' must have "
-                    "one initialized field"
+                    f"* GenerateContentRequest.contents[{index}].parts: required oneof field 'data' must "
+                    "have one initialized field"
                 )
     if contents[-1].get("role") == "model":
         raise _invalid("Please ensure that multiturn requests end with a user turn.")

@@ -71,7 +71,7 @@ class RehearsalServer:
                 return respond(request)
             script = self._scripts.get(request.model)
             if script is None:
-                raise Refusal(500, "INTERNAL", f"The rehearsal has no script for {request.model}.")
+                raise Refusal(400, "FAILED_PRECONDITION", f"The rehearsal has no script for {request.model}.")
             if callable(script):
                 return script(request)
             played = self._played.get(request.model, 0)

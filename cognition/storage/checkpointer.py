@@ -28,9 +28,9 @@ BEFORE_BASE = """checkpoint_id < (
 class ThreadSaver(AsyncSqliteSaver):
     """A saver whose file grows linearly with the turns of a thread.
 
-    Messages sit on a delta channel: a checkpoint holds only what was added, and now and then a snapshot of the
-    whole. Each snapshot makes all before the previous one unnecessary, and it is deleted then. What remains,
-    between one and two snapshots' worth of turns, is the part of a thread that time travel reaches.
+    Messages sit on a delta channel: a checkpoint holds only what was added, and now and then a snapshot of
+    the whole. Each snapshot makes all before the previous one unnecessary, and it is deleted then. What
+    remains, between one and two snapshots' worth of turns, is the part of a thread that time travel reaches.
     """
 
     async def aput(
@@ -92,7 +92,8 @@ class ThreadSaver(AsyncSqliteSaver):
                 )
                 for table in ("checkpoints", "writes"):
                     await self.conn.executemany(
-                        f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
+                        f"DELETE FROM {table} "
+                        "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?",
                         [tuple(row) for row in rows],
                     )
             await self.conn.commit()

@@ -25,8 +25,8 @@ class FolderInUse(RuntimeError):
     def __init__(self, home: Path, holder: Holder) -> None:
         where = f" and serves {holder.url}" if holder.url else ""
         super().__init__(
-            f"The folder {str(home)!r} is in use by process {holder.pid}{where}. Go through that process, end "
-            "it, or set COGNITION_HOME to another folder."
+            f"The folder {str(home)!r} is in use by process {holder.pid}{where}. Go through that process, "
+            "end it, or set COGNITION_HOME to another folder."
         )
         self.holder = holder
 

@@ -1,0 +1,1 @@
+"""The stores of vectors: what is remembered, and how it is found."""

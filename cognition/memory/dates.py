@@ -1,0 +1,58 @@
+"""Periods as a model writes them: ISO 8601 dates, whole days, months or years."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+FORMS = "2024, 2024-05, 2024-05-17 or 2024-05-17T14:30:00Z"
+LAST_INSTANT = timedelta(milliseconds=1)
+
+
+class UnreadableDate(ValueError):
+    """A date that can't be read, or a period that ends before it starts."""
+
+
+@dataclass(frozen=True)
+class Period:
+    """A span of time with both bounds included, in unix seconds; None leaves a side open."""
+
+    start: float | None = None
+    end: float | None = None
+
+
+def read_period(start_date: str, end_date: str) -> Period:
+    """The period between two dates. A year, month or day without time is all of it; without a zone it is UTC.
+
+    Raises:
+        UnreadableDate: A date can't be read, or the start is after the end. The message names the value.
+    """
+    start = _read("start_date", start_date)[0] if start_date.strip() else None
+    end = _read("end_date", end_date)[1] if end_date.strip() else None
+    if start is not None and end is not None and start > end:
+        msg = f"start_date {start_date!r} is after end_date {end_date!r}: swap them."
+        raise UnreadableDate(msg)
+    return Period(start.timestamp() if start else None, end.timestamp() if end else None)
+
+
+def _read(name: str, text: str) -> tuple[datetime, datetime]:
+    """The first and the last instant of what a date says."""
+    text = text.strip()
+    try:
+        if found := re.fullmatch(r"(\d{4})(?:-(\d{2}))?", text):
+            first = datetime(int(found[1]), int(found[2] or 1), 1, tzinfo=UTC)
+            return first, _following(first, monthly=bool(found[2])) - LAST_INSTANT
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(-?\d)?", text):
+            return moment, moment + timedelta(days=1) - LAST_INSTANT
+        moment.timestamp()
+    except (ValueError, OverflowError):
+        msg = f"{name} {text!r} is no date: write it as {FORMS}."
+        raise UnreadableDate(msg) from None
+    return moment, moment
+
+
+def _following(first: datetime, *, monthly: bool) -> datetime:
+    if not monthly or first.month == 12:
+        return first.replace(year=first.year + 1, month=1)
+    return first.replace(month=first.month + 1)

@@ -1,0 +1,133 @@
+"""What a model says of a fact before it is stored: its id, its themes, and what it is to a close one."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from pydantic import BaseModel, ValidationError, field_validator
+
+from cognition.history import split_turns
+from cognition.memory.artifact import Memory, Origin, derived_id, normalized, snake_case
+from cognition.models import Answer, Models
+from cognition.prompts.distillation import FILE, JUDGE, file_request, judge_request
+
+WINDOW_TURNS = 20
+WINDOW_CHARACTERS = 8_000
+"""The most that is read of a conversation for one fact: its newest part."""
+
+SAID_SHARE = 0.6
+"""Share of a fact's words that the user must have used for it to be the user's, where no model judges."""
+
+
+class Filing(BaseModel):
+    """Where a fact belongs."""
+
+    memory_id: str
+    tags: list[str] = []
+    origin: Origin | None = None
+
+    @field_validator("memory_id")
+    @classmethod
+    def _is_snake_case(cls, value: str) -> str:
+        if not (name := snake_case(value)):
+            msg = f"{value!r} is no id"
+            raise ValueError(msg)
+        return name
+
+    @field_validator("tags")
+    @classmethod
+    def _are_few(cls, value: list[str]) -> list[str]:
+        return [tag.strip().lower() for tag in value if tag.strip()][:4]
+
+
+class Verdict(BaseModel):
+    """What a newer fact is to an older one that is close."""
+
+    verdict: Literal["same", "merge", "update", "distinct"]
+    text: str = ""
+
+
+class Distiller:
+    """Asks the distillation model, and does without it when it can't be asked."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+
+    async def file(self, fact: str, turns: Sequence[AnyMessage], nearest: Sequence[Memory]) -> Filing:
+        """Where the fact belongs; without a model an id from the fact itself."""
+        known = [(memory.memory_id, memory.fact) for memory in nearest]
+        answer = await self._ask(FILE, file_request(fact, window_text(turns), known))
+        try:
+            filing = Filing.model_validate_json(_json(answer))
+        except ValidationError:
+            filing = Filing(memory_id=derived_id(fact))
+        return filing if filing.origin else filing.model_copy(update={"origin": judged_origin(fact, turns)})
+
+    async def judge(self, older: str, newer: str) -> Verdict:
+        """What the newer fact is to the older; without a model it replaces it."""
+        answer = await self._ask(JUDGE, judge_request(older, newer))
+        try:
+            verdict = Verdict.model_validate_json(_json(answer))
+        except ValidationError:
+            return Verdict(verdict="update")
+        if verdict.verdict == "merge" and not verdict.text.strip():
+            return Verdict(verdict="distinct")
+        return verdict
+
+    async def _ask(self, system: str, request: str) -> str:
+        outcome = await self._models.call(
+            "MODEL_DISTILLATION", [SystemMessage(system), HumanMessage(request)]
+        )
+        return outcome.text if isinstance(outcome, Answer) else ""
+
+
+def turn_window(messages: Sequence[AnyMessage], distilled_until: Sequence[str]) -> list[AnyMessage]:
+    """The turns of a chat that were not read for an earlier memory, walked back from now.
+
+    Args:
+        messages: The thread, oldest first.
+        distilled_until: Ids of the newest messages read for the chat's memories so far.
+    """
+    window: list[AnyMessage] = []
+    for turn in reversed(split_turns(messages)[-WINDOW_TURNS:]):
+        if window and any(message.id in distilled_until for message in turn):
+            break
+        window = [*turn, *window]
+    return window
+
+
+def window_text(turns: Sequence[AnyMessage]) -> str:
+    """The window as lines of speaker and text, the newest part of it; attachments by their names."""
+    lines = []
+    for message in turns:
+        if isinstance(message, (HumanMessage, AIMessage)):
+            text = " ".join(filter(None, [message.text.strip(), *_attachments(message)]))
+            if text:
+                lines.append(f"{'user' if isinstance(message, HumanMessage) else 'assistant'}: {text}")
+    return "\n".join(lines)[-WINDOW_CHARACTERS:]
+
+
+def judged_origin(fact: str, turns: Sequence[AnyMessage]) -> Origin:
+    """Whose a fact is by its words: the user's if they used most of them."""
+    said = {word for m in turns if isinstance(m, HumanMessage) for word in _words(m.text)}
+    words = _words(fact)
+    return "user" if words and len(words & said) / len(words) >= SAID_SHARE else "assistant"
+
+
+def _words(text: str) -> set[str]:
+    letters = "".join(char if char.isalnum() else " " for char in normalized(text))
+    return {word for word in letters.split() if len(word) > 2} or set(letters.split())
+
+
+def _attachments(message: AnyMessage) -> list[str]:
+    if isinstance(message.content, str):
+        return []
+    media = [part for part in message.content if isinstance(part, dict) and part.get("type") != "text"]
+    names = [part.get("name") or part.get("filename") or part.get("type") for part in media]
+    return [f"[attachment: {name}]" for name in names if name not in ("thinking", "reasoning")]
+
+
+def _json(answer: str) -> str:
+    """The object in an answer, also when a model put a code fence around it."""
+    start, end = answer.find("{"), answer.rfind("}")
+    return answer[start : end + 1]

@@ -1,0 +1,43 @@
+"""The vector database under the stores: one port, served in process."""
+
+from pathlib import Path
+
+from cognition.memory.engine.port import (
+    CollectionSpec,
+    Filter,
+    Hit,
+    Point,
+    Record,
+    SparseVector,
+    StampMismatch,
+    Vector,
+    VectorCollection,
+    VectorEngine,
+    check_user,
+)
+
+__all__ = [
+    "CollectionSpec",
+    "Filter",
+    "Hit",
+    "Point",
+    "Record",
+    "SparseVector",
+    "StampMismatch",
+    "Vector",
+    "VectorCollection",
+    "VectorEngine",
+    "check_user",
+    "open_engine",
+]
+
+
+def open_engine(home: Path) -> VectorEngine:
+    """The engine over a folder. Blocking: locks the folder and loads native code.
+
+    Raises:
+        FolderInUse: Another process holds the folder.
+    """
+    from cognition.memory.engine.embedded import EmbeddedEngine  # noqa: PLC0415  # 12 MB of native code
+
+    return EmbeddedEngine(home)

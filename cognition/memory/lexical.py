@@ -1,0 +1,76 @@
+"""The lexical side of a search: BM25 vectors, stemmed in the language of each text."""
+
+from collections.abc import Iterable
+from functools import cache
+from threading import Lock
+from typing import Final
+
+import qdrant_edge as edge
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from cognition.memory.engine import SparseVector
+
+STEMMED: Final = {
+    "ar": "arabic",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
+}
+"""ISO 639-1 codes of the languages with a stemmer."""
+
+UNSTEMMED: Final = ("zh", "ja", "ko", "pl", "cs", "uk", "he", "hi", "th", "vi", "fa")
+"""Languages that are told apart but only cut into words."""
+
+_detecting: Final = Lock()
+
+
+def detect_language(text: str) -> str:
+    """The ISO 639-1 code of a text's language; `en` for a text without letters.
+
+    Short texts are often misjudged, which costs little: queries are stemmed in every language that is stored.
+    """
+    if not any(map(str.isalpha, text)):
+        return "en"
+    with _detecting:
+        return str(_identifier().classify(text)[0])
+
+
+def document_terms(text: str, language: str) -> SparseVector:
+    """The weighted terms of a stored text."""
+    vector = _bm25(language).embed_document(text)
+    return SparseVector(tuple(vector.indices), tuple(vector.values))
+
+
+def query_terms(text: str, languages: Iterable[str]) -> SparseVector:
+    """The terms of a question, stemmed in each of the languages that it may match in."""
+    indices = {index for language in languages for index in _bm25(language).embed_query(text).indices}
+    return SparseVector(tuple(sorted(indices)), (1.0,) * len(indices))
+
+
+@cache
+def _bm25(language: str) -> edge.Bm25:
+    if language in STEMMED:
+        config = edge.Bm25Config(language=STEMMED[language], avg_len=24, ascii_folding=True)
+    else:
+        config = edge.Bm25Config(tokenizer=edge.TokenizerType.Multilingual, avg_len=24)
+    return edge.Bm25(config)
+
+
+@cache
+def _identifier() -> LanguageIdentifier:
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
+    identifier.set_languages([*STEMMED, *UNSTEMMED])
+    return identifier

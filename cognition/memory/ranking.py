@@ -1,0 +1,84 @@
+"""How memories are ranked: `relevance × weight of the importance`, and which are worth showing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cognition.embedding import Calibration
+from cognition.memory.engine import Hit
+
+SIMILARITY_FLOOR: Final = 0.35
+"""Below this calibrated similarity a memory is shown only for its words."""
+
+STRONG_LEXICAL: Final = 12.0
+"""From this BM25 score a memory is shown for its words alone: about two or three rare ones."""
+
+DENSE_SHARE: Final = 0.7
+"""The dense part of the fused score; the rest is lexical (`bench/recall.py` prints the curve)."""
+
+SHARPNESS: Final = 3.0
+"""The power that the fused score is raised to, so that importance can't drown relevance."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A memory that is worth showing.
+
+    Attributes:
+        id: Its point.
+        similarity: Calibrated cosine to the question, 0–1.
+        relevance: The fused and sharpened score, 0–1.
+    """
+
+    id: str
+    similarity: float
+    relevance: float
+
+
+def candidates(hits: Sequence[Hit], calibration: Calibration) -> list[Candidate]:
+    """The hits worth showing, with their relevance.
+
+    Args:
+        hits: All of the user's memories, with both scores.
+        calibration: Of the embedding model.
+    """
+    if not hits:
+        return []
+    cosine = np.array([hit.cosine or 0.0 for hit in hits], dtype=np.float32)
+    lexical = np.array([hit.lexical for hit in hits])
+    similarity = calibration.similarity(cosine, "question")
+    relevance = relevances(similarity, lexical)
+    shown = (similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_LEXICAL)
+    return [
+        Candidate(hit.id, float(similarity[i]), float(relevance[i])) for i, hit in enumerate(hits) if shown[i]
+    ]
+
+
+def relevances(
+    similarity: NDArray[np.floating[Any]], lexical: NDArray[np.floating[Any]]
+) -> NDArray[np.float64]:
+    """Fused and sharpened scores, 0–1: `(d · similarity + (1 - d) · lexical / best lexical) ** sharpness`.
+
+    Args:
+        similarity: Calibrated cosines.
+        lexical: BM25 scores.
+    """
+    best = float(lexical.max(initial=0.0))
+    words = lexical / best if best > 0 else lexical
+    return np.asarray((DENSE_SHARE * similarity + (1 - DENSE_SHARE) * words) ** SHARPNESS, dtype=np.float64)
+
+
+def contenders(found: Sequence[Candidate], limit: int, weights: Sequence[float]) -> list[Candidate]:
+    """Those that may be among the `limit` best whatever their importance is.
+
+    A candidate stays if its relevance at the largest weight reaches the `limit`-th relevance at the smallest:
+    ranking them gives the same as ranking all.
+    """
+    ordered = sorted(found, key=lambda candidate: -candidate.relevance)
+    if len(ordered) <= limit:
+        return ordered
+    least = ordered[limit - 1].relevance * min(weights)
+    return [candidate for candidate in ordered if candidate.relevance * max(weights) >= least]

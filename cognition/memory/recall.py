@@ -1,0 +1,114 @@
+"""Finding memories: every memory of the user is scored, so that nothing important is lost to a cut-off."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cognition.embedding import Embedder
+from cognition.memory.artifact import AXIOM, Memory
+from cognition.memory.dates import Period
+from cognition.memory.engine import Filter, VectorCollection
+from cognition.memory.lexical import detect_language, query_terms
+from cognition.memory.ranking import Candidate, candidates, contenders
+
+AXIOMS_IN_PROMPT = 10
+MATCHES_IN_PROMPT = 5
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """A memory that a search found.
+
+    Attributes:
+        memory: The memory.
+        score: `relevance × weight of its importance`.
+        similarity: Calibrated cosine to the question, 0–1.
+    """
+
+    memory: Memory
+    score: float
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Index:
+    """What a user's memories are, newest first.
+
+    Attributes:
+        memories: The first `limit` of them.
+        total: How many there are.
+        artifacts: How many each artifact has.
+        tags: How many each theme has.
+    """
+
+    memories: list[Memory]
+    total: int
+    artifacts: dict[str, int] = field(default_factory=dict)
+    tags: dict[str, int] = field(default_factory=dict)
+
+
+class Recall:
+    """Searches a collection of memories.
+
+    Args:
+        collection: The memories.
+        embedder: The model of their vectors.
+        weights: What the importances 1–5 weigh.
+    """
+
+    def __init__(self, collection: VectorCollection, embedder: Embedder, weights: Sequence[float]) -> None:
+        self._collection = collection
+        self._embedder = embedder
+        self._weights = weights
+
+    async def search(self, where: Filter, query: str, limit: int) -> list[Recalled]:
+        """The `limit` best of all memories in the filter, best first; empty when none is worth showing."""
+        found = await self._candidates(where, query)
+        if not found:
+            return []
+        kept = {candidate.id: candidate for candidate in contenders(found, limit, self._weights)}
+        records = await self._collection.retrieve(where.user_id, list(kept))
+        ranked = [self._recalled(Memory.from_payload(r.payload), kept[r.id]) for r in records]
+        ranked.sort(key=lambda recalled: (-recalled.score, recalled.memory.memory_id))
+        return ranked[:limit]
+
+    async def for_prompt(self, user_id: str, text: str) -> list[str]:
+        """Ids of the user's axioms, newest first, and of the best matches of a text."""
+        axioms = Filter(user_id, equals={"memory_importance": AXIOM})
+        records = await self._collection.scroll(axioms, AXIOMS_IN_PROMPT, order_by="updated_at")
+        matches = await self.search(Filter(user_id), text, MATCHES_IN_PROMPT)
+        ids = [str(r.payload["memory_id"]) for r in records] + [m.memory.memory_id for m in matches]
+        return list(dict.fromkeys(ids))
+
+    async def index(self, where: Filter, limit: int) -> Index:
+        """The memories in the filter, newest first, with what they are about."""
+        records = await self._collection.scroll(where, limit, order_by="updated_at")
+        return Index(
+            [Memory.from_payload(record.payload) for record in records],
+            await self._collection.count(where),
+            await self._collection.facet(where, "artifact_name"),
+            await self._collection.facet(where, "tags"),
+        )
+
+    async def _candidates(self, where: Filter, query: str) -> list[Candidate]:
+        count = await self._collection.count(where)
+        if not count:
+            return []
+        languages = {*await self._collection.facet(where, "language"), await self._language(query)}
+        vector = (await self._embedder.aembed([query], "query"))[0]
+        hits = await self._collection.hybrid(where, vector, query_terms(query, languages), count)
+        return candidates(hits, self._embedder.calibration)
+
+    async def _language(self, query: str) -> str:
+        return await asyncio.to_thread(detect_language, query)
+
+    def _recalled(self, memory: Memory, candidate: Candidate) -> Recalled:
+        score = candidate.relevance * self._weights[memory.memory_importance - 1]
+        return Recalled(memory, score, candidate.similarity)
+
+
+def filter_of(user_id: str, artifact_name: str = "", period: Period | None = None) -> Filter:
+    """The filter of a search."""
+    equals = {"artifact_name": artifact_name} if artifact_name else {}
+    between = {"updated_at": (period.start, period.end)} if period else {}
+    return Filter(user_id, equals=equals, between=between)
