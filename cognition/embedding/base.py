@@ -1,6 +1,7 @@
 """The one interface of every embedding model: roles, long texts, stamps and batches that can be cancelled."""
 
 import asyncio
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import ClassVar, Literal, cast, overload
 import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
 
 Role = Literal["query", "passage"]
 Between = Literal["facts", "question"]
@@ -80,7 +83,7 @@ class Calibration:
 class Embedder(Embeddings, ABC):
     """An embedding model, loaded. Safe to use from several threads at once.
 
-    A backend is one subclass: it sets the attributes and implements `_encode` and `count_tokens`.
+    A backend is one subclass: it sets the attributes and implements `_encode` and `_count`.
 
     Attributes:
         stamp: Identifies the vectors; two models never share one.
@@ -98,12 +101,16 @@ class Embedder(Embeddings, ABC):
     batch_chars: ClassVar[int] = 16_000
 
     @abstractmethod
-    def count_tokens(self, text: str) -> int:
-        """Tokens of the text as this model counts them, special ones included."""
+    def _count(self, text: str) -> int:
+        """Tokens of a clean text."""
 
     @abstractmethod
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
         """Vectors of texts that are clean, at least one, and no longer than `max_tokens`."""
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of the text as this model counts them, special ones included."""
+        return self._count(clean(text))
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """Embed texts in one role.
@@ -158,7 +165,7 @@ class Embedder(Embeddings, ABC):
 
     def _halves(self, text: str) -> Iterator[str]:
         """The text in pieces that the model reads whole, cut at spaces where there are some."""
-        if len(text) <= self.max_tokens - 16 or self.count_tokens(text) <= self.max_tokens:
+        if len(text) <= self.max_tokens - 16 or self._count(text) <= self.max_tokens:
             yield text
             return
         middle = len(text) // 2
@@ -167,7 +174,7 @@ class Embedder(Embeddings, ABC):
         yield from self._halves(text[cut:])
 
     def _mean(self, rows: Vectors, windows: Sequence[str]) -> Vectors:
-        weights = np.array([self.count_tokens(window) for window in windows], dtype=np.float32)
+        weights = np.array([self._count(window) for window in windows], dtype=np.float32)
         mean = weights @ rows
         return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
 
@@ -184,6 +191,7 @@ def _lists(vectors: Vectors) -> list[list[float]]:
 def _excerpts(text: str) -> list[str]:
     if len(text) <= EXCERPTS * EXCERPT_CHARS:
         return [text]
+    logger.warning("Of a text of %d characters, %d excerpts are embedded.", len(text), EXCERPTS)
     starts = np.linspace(0, len(text) - EXCERPT_CHARS, EXCERPTS).astype(int)
     return [text[start : start + EXCERPT_CHARS] for start in starts]
 

