@@ -86,7 +86,7 @@ async def search_meta_artifacts(
 ) -> str:
     """Search long-term memory, or list it.
 
-    With a query: the memories that answer it, best first. Without: an index of all memories, newest first. Use
+    With a query: the memories that answer it, best first. Without: an index of all, newest first. Use
     it when the memories under the newest message are not enough.
 
     Args:

@@ -63,9 +63,9 @@ def query_terms(text: str, languages: Iterable[str]) -> SparseVector:
 @cache
 def _bm25(language: str) -> edge.Bm25:
     if language in STEMMED:
-        config = edge.Bm25Config(language=STEMMED[language], avg_len=24, ascii_folding=True)
+        config = edge.Bm25Config(language=STEMMED[language], avg_len=60, ascii_folding=True)
     else:
-        config = edge.Bm25Config(tokenizer=edge.TokenizerType.Multilingual, avg_len=24)
+        config = edge.Bm25Config(tokenizer=edge.TokenizerType.Multilingual, avg_len=60)
     return edge.Bm25(config)
 
 

@@ -14,9 +14,9 @@ SIMILARITY_FLOOR: Final = 0.35
 """Below this calibrated similarity a memory is shown only for its words."""
 
 STRONG_LEXICAL: Final = 12.0
-"""From this BM25 score a memory is shown for its words alone: about two or three rare ones."""
+"""From this BM25 score a memory is shown for its words alone: three or four rare ones."""
 
-DENSE_SHARE: Final = 0.7
+DENSE_SHARE: Final = 0.75
 """The dense part of the fused score; the rest is lexical (`bench/recall.py` prints the curve)."""
 
 SHARPNESS: Final = 3.0

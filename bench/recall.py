@@ -1,0 +1,180 @@
+"""Recall of long-term memory on 512 French questions, with the floor on and with importances in the way.
+
+Run: python -m bench.recall   (the first run embeds 498 passages and keeps them in bench/.cache)
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.report import report
+from cognition.embedding import Embedder, load_embedder
+from cognition.memory.artifact import Memory, collection_spec
+from cognition.memory.engine import Filter, Hit, VectorCollection, open_engine
+from cognition.memory.lexical import detect_language, query_terms
+from cognition.memory.long_term import LongTermMemory
+from cognition.memory.ranking import SHARPNESS, SIMILARITY_FLOOR, STRONG_LEXICAL, relevances
+from cognition.models import Models
+from cognition.settings import Settings
+
+DATA = Path(__file__).parent / "data"
+HOME = Path(__file__).parent / ".cache" / "recall"
+USER = "bench"
+SEED = 7
+SHARES = (0.1, 0.2, 0.4, 0.2, 0.1)
+"""How often each importance occurs when shuffled."""
+
+DEPTH = 20
+COLUMNS = ("run", "R@1", "R@5", "R@10", "R@20", "MRR")
+Ranks = NDArray[np.float64]
+
+
+def questions() -> tuple[list[str], list[str], list[int]]:
+    """Distinct passages, questions, and for each question the number of its passage."""
+    articles = json.loads((DATA / "cnil_faq.json").read_text(encoding="utf-8"))["data"]
+    passages: dict[str, int] = {}
+    asked: list[str] = []
+    gold: list[int] = []
+    for paragraph in (p for article in articles for p in article["paragraphs"]):
+        number = passages.setdefault(" ".join(paragraph["context"].split()), len(passages))
+        for question in paragraph["qas"]:
+            asked.append(" ".join(question["question"].split()))
+            gold.append(number)
+    return list(passages), asked, gold
+
+
+def as_memories(passages: Sequence[str], importances: Sequence[int]) -> list[Memory]:
+    """The passages as memories of one user."""
+    return [
+        Memory(
+            user_id=USER,
+            memory_id=f"passage_{number}",
+            artifact_name="CNIL",
+            fact=passage,
+            memory_importance=importances[number],
+            created_at=0.0,
+            updated_at=float(number),
+            language=detect_language(passage),
+        )
+        for number, passage in enumerate(passages)
+    ]
+
+
+def figures(name: str, ranks: Ranks) -> tuple[str, ...]:
+    """A row: recall in percent at four depths, and the mean reciprocal rank."""
+    recalls = [f"{100 * np.mean(ranks <= depth):.1f}" for depth in (1, 5, 10, 20)]
+    return name, *recalls, f"{np.mean(1 / ranks):.3f}"
+
+
+async def searched(memory: LongTermMemory, asked: Sequence[str], gold: Sequence[int]) -> Ranks:
+    """The rank of each question's passage in what a search shows; infinite when it isn't shown."""
+    ranks = np.full(len(asked), np.inf)
+    for number, question in enumerate(asked):
+        found = await memory.search(USER, question, limit=DEPTH)
+        ids = [recalled.memory.memory_id for recalled in found]
+        wanted = f"passage_{gold[number]}"
+        if wanted in ids:
+            ranks[number] = ids.index(wanted) + 1
+    return ranks
+
+
+async def scored(
+    collection: VectorCollection, embedder: Embedder, asked: Sequence[str], memories: Sequence[Memory]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Cosine and BM25 of every question with every memory."""
+    places = {memory.point_id: place for place, memory in enumerate(memories)}
+    cosine = np.zeros((len(asked), len(memories)))
+    lexical = np.zeros_like(cosine)
+    languages = {memory.language for memory in memories}
+    vectors = await embedder.aembed(asked, "query")
+    for row, question in enumerate(asked):
+        terms = query_terms(question, languages | {detect_language(question)})
+        hits: list[Hit] = await collection.hybrid(Filter(USER), vectors[row], terms, len(memories))
+        for hit in hits:
+            cosine[row, places[hit.id]] = hit.cosine or 0.0
+            lexical[row, places[hit.id]] = hit.lexical
+    return cosine, lexical
+
+
+def ranks_of(scores: NDArray[np.float64], gold: Sequence[int]) -> Ranks:
+    """The rank of each question's passage by a matrix of scores; infinite where it has none."""
+    own = scores[np.arange(len(gold)), gold]
+    ranks = 1.0 + np.sum(scores > own[:, None], axis=1)
+    return np.where(np.isneginf(own), np.inf, ranks)
+
+
+async def main() -> None:
+    """Measure and print."""
+    passages, asked, gold = questions()
+    settings = Settings(home=HOME)
+    embedder = load_embedder(settings.memory_embedding, HOME)
+    engine = open_engine(HOME)
+    memory = await LongTermMemory.open(engine, embedder, settings, Models(settings))
+    collection = await engine.collection(collection_spec(embedder.stamp))
+    even = as_memories(passages, [3] * len(passages))
+    if await collection.count(Filter(USER)) != len(even):
+        await memory.import_many(even)
+
+    await set_importances(collection, even)
+    cosine, lexical = await scored(collection, embedder, asked, even)
+    rows = [figures("dense alone", ranks_of(cosine, gold)), figures("BM25 alone", ranks_of(lexical, gold))]
+    one = await searched(memory, asked, gold)
+    rows.append(figures("memory search, one importance", one))
+
+    drawn = np.random.default_rng(SEED).choice(5, size=len(passages), p=SHARES) + 1
+    await set_importances(collection, as_memories(passages, drawn.tolist()))
+    mixed = await searched(memory, asked, gold)
+    rows.append(figures("memory search, importances shuffled", mixed))
+    report("recall", f"Recall with {settings.memory_embedding}, the floor on", COLUMNS, rows)
+
+    strange = json.loads((DATA / "unanswerable.json").read_text(encoding="utf-8"))
+    silent = sum([not await memory.search(USER, question) for question in strange])
+    curve(embedder, settings, cosine, lexical, gold, drawn)
+    falls = [f"{100 * (np.mean(one <= k) - np.mean(mixed <= k)):.1f}" for k in (5, 20)]
+    weigh = settings.importance_weights
+    facts = [
+        ("questions about nothing stored that return nothing", f"{silent} of {len(strange)}"),
+        ("fall of R@5 by shuffled importances, points", falls[0]),
+        ("fall of R@20 by shuffled importances, points", falls[1]),
+        ("level 5 at relevance 0.60", f"{0.60 * weigh[4]:.3f}"),
+        ("level 1 at relevance 0.85", f"{0.85 * weigh[0]:.3f}"),
+    ]
+    report("recall_facts", "What must hold beside", ("what", "measured"), facts)
+    await memory.aclose()
+
+
+async def set_importances(collection: VectorCollection, memories: Sequence[Memory]) -> None:
+    """Give the stored memories their importances."""
+    for level in range(1, 6):
+        ids = [memory.point_id for memory in memories if memory.memory_importance == level]
+        if ids:
+            await collection.set_payload(Filter(USER, ids=ids), {"memory_importance": level})
+
+
+def curve(
+    embedder: Embedder,
+    settings: Settings,
+    cosine: NDArray[np.float64],
+    lexical: NDArray[np.float64],
+    gold: Sequence[int],
+    drawn: NDArray[np.int64],
+) -> None:
+    """The sharpening that keeps importance from drowning relevance."""
+    similarity = embedder.calibration.similarity(cosine.astype(np.float32), "question")
+    shown = (similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_LEXICAL)
+    relevance = np.stack([relevances(s, words) for s, words in zip(similarity, lexical, strict=True)])
+    weight = np.asarray(settings.importance_weights)[drawn - 1]
+    rows = []
+    for power in (1, 2, SHARPNESS, 4, 6, 8):
+        sharpened = relevance ** (power / SHARPNESS)
+        scores = np.where(shown, sharpened * weight, -np.inf)
+        rows.append(figures(f"power {power:g}", ranks_of(scores, gold)))
+    report("recall_curve", f"Shuffled importances by sharpness (in use: {SHARPNESS:g})", COLUMNS, rows)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
