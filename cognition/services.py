@@ -2,10 +2,10 @@
 
 import asyncio
 from functools import cached_property, lru_cache
-from threading import Lock
+from threading import RLock
 
 from cognition.embedding import load_embedder
-from cognition.memory.engine import open_engine
+from cognition.memory.engine import VectorEngine, open_engine
 from cognition.memory.long_term import LongTermMemory
 from cognition.models import Models
 from cognition.settings import Settings, process_settings
@@ -16,13 +16,28 @@ class Services:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._engine: VectorEngine | None = None
         self._memory: LongTermMemory | None = None
-        self._opening = Lock()  # of threads: steps may run on more than one event loop
+        self._opening = RLock()  # of threads: steps may run on more than one event loop
 
     @cached_property
     def models(self) -> Models:
         """The chat models of the levels."""
         return Models(self.settings)
+
+    def hold(self, url: str = "") -> VectorEngine:
+        """Take the folder, so that no other process opens what it holds; blocking.
+
+        Args:
+            url: Where this process's HTTP API answers, for those that come second.
+
+        Raises:
+            FolderInUse: Another process holds the folder.
+        """
+        with self._opening:
+            if self._engine is None:
+                self._engine = open_engine(self.settings.home, url)
+            return self._engine
 
     async def memory(self) -> LongTermMemory:
         """The long-term memory of this folder.
@@ -37,16 +52,15 @@ class Services:
         with self._opening:
             if self._memory is None:
                 embedder = load_embedder(self.settings.memory_embedding, self.settings.home)
-                engine = open_engine(self.settings.home)
-                opened = LongTermMemory.open(engine, embedder, self.settings, self.models)
+                opened = LongTermMemory.open(self.hold(), embedder, self.settings, self.models)
                 self._memory = asyncio.run(opened)
             return self._memory
 
     async def aclose(self) -> None:
         """Close what was opened; safe to call again."""
-        if self._memory is not None:
-            await self._memory.aclose()
-            self._memory = None
+        if self._engine is not None:
+            await self._engine.aclose()
+            self._engine = self._memory = None
         if "models" in self.__dict__:
             await self.models.aclose()
 

@@ -32,12 +32,16 @@ __all__ = [
 ]
 
 
-def open_engine(home: Path) -> VectorEngine:
+def open_engine(home: Path, url: str = "") -> VectorEngine:
     """The engine over a folder. Blocking: locks the folder and loads native code.
+
+    Args:
+        home: The folder.
+        url: Where this process's HTTP API answers, if it serves one.
 
     Raises:
         FolderInUse: Another process holds the folder.
     """
     from cognition.memory.engine.embedded import EmbeddedEngine  # noqa: PLC0415  # 12 MB of native code
 
-    return EmbeddedEngine(home)
+    return EmbeddedEngine(home, url)

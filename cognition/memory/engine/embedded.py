@@ -41,13 +41,14 @@ class EmbeddedEngine:
     Args:
         home: The folder. It is locked before any shard is loaded: a second load, even one that fails, damages
             the shard of the first holder.
+        url: Where this process's HTTP API answers, if it serves one; the lock tells others.
 
     Raises:
         FolderInUse: Another process holds the folder.
     """
 
-    def __init__(self, home: Path) -> None:
-        self._lock = FolderLock(home)
+    def __init__(self, home: Path, url: str = "") -> None:
+        self._lock = FolderLock(home, url)
         self._root = home / "vectors"
         self._open: dict[str, EmbeddedCollection] = {}
         self._opening = Lock()

@@ -1,0 +1,176 @@
+"""The chat in the terminal."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, cast, get_args
+
+import typer
+from langchain_core.messages import HumanMessage
+
+from cognition.cli.memory import table
+from cognition.cli.refusals import sentence_of
+from cognition.cli.session import Session, exchanges, new_chat, open_session
+from cognition.cli.view import PlainView, TerminalView, View
+from cognition.context import Context
+from cognition.levels import Policy
+from cognition.settings import process_settings
+
+HISTORY_FILE = "chat_history"
+TURNS_SHOWN = 3
+
+HELP = """/new            start a new chat
+/memory [WORDS] what is remembered, or what answers WORDS
+/policy [NAME]  the levels that may think: AUTO, AUTO_PRO, MODEL_LITE, MODEL_FLASH, MODEL_PRO
+/help           this
+/quit           end, as Ctrl-D does; Ctrl-C ends a turn"""
+
+REHEARSED = (
+    "The models are rehearsed: a few rules answer. Set GOOGLE_API_KEY, in the environment or in .env, "
+    "for real answers."
+)
+
+
+def run(user: str, chat: str, policy: Policy) -> None:
+    """Talk until the user ends it.
+
+    Raises:
+        typer.Exit: A line that was piped in got no answer.
+    """
+    asyncio.run(_run(Context(user_id=user, policy=policy), chat))
+
+
+async def _run(context: Context, chat: str) -> None:
+    async with open_session(process_settings()) as session:
+        interactive = sys.stdin.isatty() and sys.stdout.isatty()
+        talk = Talk(session, TerminalView() if interactive else PlainView(), context, chat or new_chat())
+        if session.rehearsed:
+            talk.view.note(REHEARSED)
+        if interactive:
+            await talk.on_terminal(resumed=bool(chat))
+        elif not await talk.through(piped_lines()):
+            raise typer.Exit(1)
+
+
+class Talk:
+    """A chat between a person and a session.
+
+    Args:
+        session: Who answers.
+        view: Where it is shown.
+        context: Who asks, and under which policy.
+        chat: The id of the chat.
+    """
+
+    def __init__(self, session: Session, view: View, context: Context, chat: str) -> None:
+        self._session = session
+        self.view = view
+        self._context = context
+        self._chat = chat
+        self._turn: asyncio.Task[bool] | None = None
+
+    async def through(self, lines: AsyncIterator[str]) -> bool:
+        """Answer lines until they end or one says /quit; False when a turn failed."""
+        answered = True
+        async for line in lines:
+            if line.strip() == "/quit":
+                break
+            if line.strip() and not await self._hear(line):
+                answered = False
+        return answered
+
+    async def on_terminal(self, *, resumed: bool) -> None:
+        """Talk with line editing; Ctrl-C ends a turn and not the program."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        try:
+            self.view.note("/help shows the commands.")
+            if resumed:
+                await self._show_last()
+            await self.through(typed_lines())
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+        self.view.note(f"Go on with this chat: cognition chat --chat {self._chat}")
+
+    def _interrupt(self) -> None:
+        if self._turn:
+            self._turn.cancel()
+
+    async def _hear(self, line: str) -> bool:
+        command, _, rest = line.strip().partition(" ")
+        try:
+            if not command.startswith("/"):
+                return await self._say(line)
+            await self._obey(command, rest.strip())
+        except (ValueError, RuntimeError, OSError) as error:
+            if not (sentence := sentence_of(error)):
+                raise
+            self.view.note(sentence)
+            return False
+        return True
+
+    async def _say(self, text: str) -> bool:
+        self._turn = asyncio.create_task(self._show(text))
+        try:
+            return await self._turn
+        except asyncio.CancelledError:
+            if asyncio.current_task().cancelling():  # type: ignore[union-attr]  # the program ends, not the turn
+                raise
+            self.view.note("Ended.")
+            return True
+        finally:
+            self._turn = None
+
+    async def _show(self, text: str) -> bool:
+        turn = self._session.turn(self._chat, text, self._context)
+        async with aclosing(cast("Any", turn)) as events:
+            answer = await self.view.show(events)
+        return "error" not in answer.account
+
+    async def _obey(self, command: str, rest: str) -> None:
+        match command:
+            case "/new":
+                self._chat = new_chat()
+                self.view.note(f"A new chat: {self._chat}")
+            case "/memory":
+                self.view.note(table(await self._session.memories(self._context.user_id, query=rest)))
+            case "/policy" if rest in get_args(Policy):
+                self._context = replace(self._context, policy=cast("Policy", rest))
+                self.view.note(f"From the next turn on: {rest}")
+            case "/policy":
+                names = ", ".join(get_args(Policy))
+                self.view.note(f"It is {self._context.policy}; there are {names}.")
+            case _:
+                self.view.note(HELP)
+
+    async def _show_last(self) -> None:
+        messages = await self._session.messages(self._chat)
+        for message in exchanges(messages, TURNS_SHOWN):
+            mark = "› " if isinstance(message, HumanMessage) else ""
+            self.view.note(f"{mark}{message.text}")
+
+
+async def piped_lines() -> AsyncIterator[str]:
+    """The lines of standard input, whatever their bytes."""
+    for raw in sys.stdin.buffer:
+        yield raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
+
+
+async def typed_lines() -> AsyncIterator[str]:
+    """The lines that are typed, with editing and the history of earlier chats, until Ctrl-D."""
+    from prompt_toolkit import PromptSession  # noqa: PLC0415  # not for a pipe
+    from prompt_toolkit.history import FileHistory  # noqa: PLC0415
+
+    home = process_settings().home
+    home.mkdir(parents=True, exist_ok=True)
+    prompt: PromptSession[str] = PromptSession(history=FileHistory(str(home / HISTORY_FILE)))
+    while True:
+        try:
+            yield await prompt.prompt_async("› ", handle_sigint=False)
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return

@@ -1,0 +1,85 @@
+"""The graph in this process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any, cast
+
+from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from cognition.cli.session import Event, event_of, thread_of
+from cognition.context import BoundContext, Context
+from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
+from cognition.services import Services
+from cognition.storage.checkpointer import open_checkpointer
+
+Graph = CompiledStateGraph[Any, Context, Any, Any]
+
+
+class LocalSession:
+    """A session on services of this process, whose folder is held."""
+
+    where = ""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._opened = AsyncExitStack()
+        self._graph: Graph | None = None
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether the models are played by the rehearsal."""
+        return self._services.models.rehearsed
+
+    async def turn(self, chat: str, text: str, context: Context) -> AsyncIterator[Event]:
+        """Say something in a chat."""
+        graph = await self._echo()
+        bound = BoundContext(**asdict(context), bound=self._services)
+        stream = graph.astream(
+            {"messages": [HumanMessage(text)]},
+            _config(chat),
+            context=bound,
+            stream_mode=["messages", "custom", "updates"],
+        )
+        async with aclosing(cast("Any", stream)) as parts:
+            async for mode, data in parts:
+                if event := event_of(mode, data):
+                    yield event
+
+    async def messages(self, chat: str) -> list[AnyMessage]:
+        """What was said in a chat, oldest first."""
+        state = await (await self._echo()).aget_state(_config(chat))
+        return cast("list[AnyMessage]", state.values.get("messages", []))
+
+    async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
+        """A user's memories."""
+        return await list_memories(await self._services.memory(), user_id, **query)
+
+    async def delete(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """Delete a memory."""
+        return await delete_memory(await self._services.memory(), user_id, memory_id)
+
+    async def undo(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """Bring back an older text."""
+        return await undo_memory(await self._services.memory(), user_id, memory_id)
+
+    async def aclose(self) -> None:
+        """Close the stores and let go of the folder."""
+        await self._opened.aclose()
+        await self._services.aclose()
+
+    async def _echo(self) -> Graph:
+        if self._graph is None:
+            # By its name: the graphs import this package, so this package doesn't import them.
+            module = await asyncio.to_thread(import_module, "graphs.echo")
+            saver = await self._opened.enter_async_context(open_checkpointer(self._services.settings.home))
+            self._graph = cast("Graph", module.graph.copy(update={"checkpointer": saver}))
+        return self._graph
+
+
+def _config(chat: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_of(chat)}}

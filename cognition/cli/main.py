@@ -1,0 +1,139 @@
+"""The `cognition` command. What a command needs is imported when it is asked for: `--help` stays quick."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cognition.levels import Policy
+
+
+class Boundary(TyperGroup):
+    """Turns what the application refuses into one sentence on stderr and exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # whatever the terminal's encoding
+        try:
+            return super().invoke(ctx)
+        except (ValueError, RuntimeError, OSError) as error:
+            from cognition.cli.refusals import sentence_of
+
+            if not (sentence := sentence_of(error)):
+                raise
+            typer.echo(sentence, err=True)
+            raise typer.Exit(1) from None
+
+
+app = typer.Typer(
+    cls=Boundary,
+    name="cognition",
+    help="An assistant that remembers across conversations and thinks at the level a task asks for.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+memory = typer.Typer(help="Look at what is remembered, and correct it.", no_args_is_help=True)
+app.add_typer(memory, name="memory")
+
+User = Annotated[str, typer.Option("--user", help="Whose memories are read and written.")]
+Chat = Annotated[str, typer.Option("--chat", help="Go on with the chat of this id or name.")]
+PolicyOption = Annotated[Policy, typer.Option("--policy", help="The levels that may think.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+MemoryId = Annotated[str, typer.Argument(help="The memory's id, as `memory list` shows it.")]
+Artifact = Annotated[str, typer.Option("--artifact", help="Only this meta-artifact.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="How many at most.")]
+From = Annotated[str, typer.Option("--from", help="Changed on or after: 2026, 2026-05 or 2026-05-17.")]
+To = Annotated[str, typer.Option("--to", help="Changed on or before, that day, month or year included.")]
+
+
+@app.command()
+def chat(user: User = "local", chat: Chat = "", policy: PolicyOption = "AUTO_PRO") -> None:
+    """Talk. Lines that are piped in are answered one by one."""
+    from cognition.cli import chat as command
+
+    command.run(user, chat, policy)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What you say; - reads it from standard input.")],
+    user: User = "local",
+    chat: Chat = "",
+    policy: PolicyOption = "AUTO_PRO",
+    json: Json = False,
+) -> None:
+    """Ask once. The exit code is 1 when no model answered."""
+    from cognition.cli import ask as command
+
+    command.run(question, user, chat, policy, as_json=json)
+
+
+@memory.command("list")
+def memory_list(
+    user: User = "local",
+    artifact: Artifact = "",
+    limit: Limit = 20,
+    start: From = "",
+    end: To = "",
+    json: Json = False,
+) -> None:
+    """Show what is remembered, newest first."""
+    from cognition.cli import memory as command
+
+    command.show(
+        user, artifact_name=artifact, limit=limit, start_date=start, end_date=end, query="", as_json=json
+    )
+
+
+@memory.command("search")
+def memory_search(
+    query: Annotated[str, typer.Argument(help="A question or key words.")],
+    user: User = "local",
+    artifact: Artifact = "",
+    limit: Limit = 20,
+    start: From = "",
+    end: To = "",
+    json: Json = False,
+) -> None:
+    """Show the memories that answer a question, best first."""
+    from cognition.cli import memory as command
+
+    command.show(
+        user, artifact_name=artifact, limit=limit, start_date=start, end_date=end, query=query, as_json=json
+    )
+
+
+@memory.command("delete")
+def memory_delete(memory_id: MemoryId, user: User = "local") -> None:
+    """Delete a memory for good."""
+    from cognition.cli import memory as command
+
+    command.delete(user, memory_id)
+
+
+@memory.command("undo")
+def memory_undo(memory_id: MemoryId, user: User = "local") -> None:
+    """Bring back the text that a memory had before its last change."""
+    from cognition.cli import memory as command
+
+    command.undo(user, memory_id)
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Check keys, models, stores and versions; say what is wrong and how to mend it."""
+    from cognition.cli import doctor as command
+
+    command.run(as_json=json)
+
+
+@app.command()
+def calibrate(
+    model: Annotated[str, typer.Argument(help="A model's name; the one of the settings if none.")] = "",
+) -> None:
+    """Measure what the cosines of an embedding model mean, and keep it in the folder."""
+    from cognition.cli import calibrate as command
+
+    command.run(model)

@@ -1,0 +1,79 @@
+"""What is remembered, on the command line."""
+
+import asyncio
+import json
+from typing import Any
+
+import typer
+
+from cognition.cli.session import open_session
+from cognition.cli.view import printable
+from cognition.settings import process_settings
+
+
+def show(user: str, *, as_json: bool, **query: Any) -> None:
+    """Print a user's memories, newest first, or with a query the ones that answer it."""
+
+    async def ask() -> dict[str, Any]:
+        async with open_session(process_settings()) as session:
+            return await session.memories(user, **query)
+
+    listing = asyncio.run(ask())
+    typer.echo(json.dumps(listing, ensure_ascii=False, indent=2) if as_json else printable(table(listing)))
+
+
+def delete(user: str, memory_id: str) -> None:
+    """Delete a memory.
+
+    Raises:
+        ValueError: There is none of that id.
+    """
+
+    async def ask() -> dict[str, Any]:
+        async with open_session(process_settings()) as session:
+            return await session.delete(user, memory_id)
+
+    told = asyncio.run(ask())
+    if not told["found"]:
+        near = f" The nearest are: {', '.join(told['nearest'])}." if told["nearest"] else ""
+        msg = f"No memory of {user!r} has the id {memory_id!r}.{near}"
+        raise ValueError(msg)
+    typer.echo(f"Deleted for good: {memory_id}")
+
+
+def undo(user: str, memory_id: str) -> None:
+    """Bring back the text that a memory had before.
+
+    Raises:
+        ValueError: There is no such memory, or it has no older text.
+    """
+
+    async def ask() -> dict[str, Any]:
+        async with open_session(process_settings()) as session:
+            return await session.undo(user, memory_id)
+
+    restored = asyncio.run(ask())["memory"]
+    if restored is None:
+        msg = f"No memory of {user!r} has the id {memory_id!r} and an older text."
+        raise ValueError(msg)
+    typer.echo(printable(f"{memory_id} says again: {restored['fact']}"))
+
+
+def table(listing: dict[str, Any]) -> str:
+    """A listing as lines: id, artifact, importance, date and fact of each memory."""
+    memories = listing["memories"]
+    if not memories:
+        return "Nothing in memory answers that." if "query" in listing else "Nothing is remembered."
+    lines = [_line(memory) for memory in memories]
+    hidden = listing.get("total", 0) - len(memories)
+    if hidden > 0:
+        lines.append(f"… and {hidden} older ones.")
+    return "\n".join(lines)
+
+
+def _line(memory: dict[str, Any]) -> str:
+    head = [memory["memory_id"], memory["artifact_name"], memory["label"], memory["updated_on"]]
+    if "score" in memory:
+        head.append(f"{memory['score']:.2f}")
+    fact = " ".join(memory["fact"].split())
+    return f"{' · '.join(head)}\n  {fact}"

@@ -1,0 +1,101 @@
+"""The graph and the memories of a LangGraph server that holds the folder."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+from langchain_core.messages import AnyMessage, convert_to_messages
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+
+from cognition.cli.session import Event, TurnFailed, event_of, thread_of
+from cognition.context import Context
+from cognition.storage.folder import FolderInUse
+
+GRAPH = "echo"
+REACH_SECONDS = 5
+
+
+@asynccontextmanager
+async def open_server_session(taken: FolderInUse) -> AsyncIterator["ServerSession"]:
+    """A session on the process that holds the folder.
+
+    Raises:
+        FolderInUse: It serves no HTTP API, or can't be reached there.
+    """
+    url, pid = taken.holder.url, taken.holder.pid
+    if not url:
+        raise taken
+    async with httpx.AsyncClient(base_url=url, timeout=REACH_SECONDS) as http:
+        try:
+            health = (await http.get("/cognition/health")).raise_for_status().json()
+        except (httpx.HTTPError, ValueError):
+            raise taken from None
+        if health["pid"] != pid:
+            raise taken
+        http.timeout = httpx.Timeout(60)
+        async with get_client(url=url) as client:
+            yield ServerSession(url, health["rehearsed"], http, client)
+
+
+class ServerSession:
+    """A session on a server."""
+
+    def __init__(self, url: str, rehearsed: bool, http: httpx.AsyncClient, client: LangGraphClient) -> None:
+        self.where = url
+        self.rehearsed = rehearsed
+        self._http = http
+        self._client = client
+
+    async def turn(self, chat: str, text: str, context: Context) -> AsyncIterator[Event]:
+        """Say something in a chat; the server ends the turn when the iterator is closed."""
+        thread = await self._thread(chat)
+        parts = self._client.runs.stream(
+            thread,
+            GRAPH,
+            input={"messages": [{"type": "human", "content": text}]},
+            context=cast("Any", asdict(context)),
+            stream_mode=["messages-tuple", "custom", "updates"],
+            on_disconnect="cancel",
+        )
+        async for part in parts:
+            if part.event == "error":
+                raise TurnFailed(part.data.get("message") or str(part.data))
+            if event := event_of(part.event, part.data):
+                yield event
+
+    async def messages(self, chat: str) -> list[AnyMessage]:
+        """What was said in a chat, oldest first."""
+        state = await self._client.threads.get_state(await self._thread(chat))
+        values = cast("dict[str, Any]", state["values"] or {})
+        return cast("list[AnyMessage]", convert_to_messages(values.get("messages", [])))
+
+    async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
+        """A user's memories."""
+        return await self._ask("GET", "", user_id, **query)
+
+    async def delete(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """Delete a memory."""
+        return await self._ask("DELETE", f"/{quote(memory_id, safe='')}", user_id)
+
+    async def undo(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """Bring back an older text."""
+        return await self._ask("POST", f"/{quote(memory_id, safe='')}/undo", user_id)
+
+    async def _thread(self, chat: str) -> str:
+        """The chat's thread on the server, which forgets its list of threads when it is killed."""
+        thread = thread_of(chat)
+        await self._client.threads.create(thread_id=thread, graph_id=GRAPH, if_exists="do_nothing")
+        return thread
+
+    async def _ask(self, method: str, path: str, user_id: str, **query: Any) -> dict[str, Any]:
+        response = await self._http.request(
+            method, f"/cognition/memory{path}", params={"user_id": user_id, **query}
+        )
+        told: dict[str, Any] = response.json()
+        if response.is_error:
+            raise ValueError(told["error"])
+        return told

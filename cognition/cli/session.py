@@ -1,0 +1,150 @@
+"""A way to the graph and the memories: in this process, or through the server that holds the folder."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage, convert_to_messages
+
+from cognition.context import Context
+from cognition.history import STAMP
+from cognition.services import Services
+from cognition.settings import Settings
+from cognition.storage.folder import FolderInUse
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of text as the model says it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What happens beside the text: a change of level, a tool, a retry, a memory."""
+
+    event: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The end of a turn."""
+
+    text: str
+    account: dict[str, Any] = field(default_factory=dict)
+    """The answer's metadata: levels, calls, tokens; `error` when no model gave an answer."""
+
+
+Event = Token | Notice | Answered
+
+
+class TurnFailed(RuntimeError):
+    """A turn that broke off; the message says why."""
+
+
+class Session(Protocol):
+    """What the commands stand on."""
+
+    where: str
+    """The URL of the server; empty when everything runs in this process."""
+    rehearsed: bool
+    """Whether the models are played by the rehearsal."""
+
+    def turn(self, chat: str, text: str, context: Context) -> AsyncIterator[Event]:
+        """Say something in a chat; closing the iterator ends the turn.
+
+        Raises:
+            TurnFailed: The graph broke off.
+        """
+        ...
+
+    async def messages(self, chat: str) -> list[AnyMessage]:
+        """What was said in a chat, oldest first."""
+        ...
+
+    async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
+        """See `cognition.memory.catalogue.list_memories`."""
+        ...
+
+    async def delete(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """See `cognition.memory.catalogue.delete_memory`."""
+        ...
+
+    async def undo(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """See `cognition.memory.catalogue.undo_memory`."""
+        ...
+
+
+@asynccontextmanager
+async def open_session(settings: Settings) -> AsyncIterator[Session]:
+    """The session over the folder of the settings.
+
+    Raises:
+        FolderInUse: A process holds the folder that can't be reached over HTTP.
+    """
+    from cognition.cli.local_session import LocalSession  # noqa: PLC0415  # they import the events above
+    from cognition.cli.server_session import open_server_session  # noqa: PLC0415
+
+    services = Services(settings)
+    try:
+        await asyncio.to_thread(services.hold)
+    except FolderInUse as taken:
+        async with open_server_session(taken) as remote:
+            yield remote
+        return
+    local = LocalSession(services)
+    try:
+        yield local
+    finally:
+        await local.aclose()
+
+
+def new_chat() -> str:
+    """The id of a new chat."""
+    return str(uuid4())
+
+
+def thread_of(chat: str) -> str:
+    """The thread behind a chat: its id when that is a UUID, else one that is always the same for the name."""
+    try:
+        return str(UUID(chat))
+    except ValueError:
+        return str(uuid5(NAMESPACE_URL, f"cognition:{chat}"))
+
+
+def event_of(mode: str, data: Any) -> Event | None:
+    """The event in a part of a graph's stream; messages may be objects or, from a server, dicts."""
+    match mode:
+        case "messages":
+            chunk, metadata = data
+            if metadata["langgraph_node"].startswith("think_"):
+                text = _chunk_text(chunk)
+                return Token(text) if text else None
+        case "custom":
+            return Notice(data)
+        case "updates" if "record" in data:
+            answer = convert_to_messages(data["record"]["messages"])[-1]
+            return Answered(answer.text, answer.response_metadata.get(STAMP, {}))
+    return None
+
+
+def _chunk_text(chunk: Any) -> str:
+    if isinstance(chunk, dict):
+        return AIMessageChunk(content=chunk["content"]).text if chunk["type"] == "AIMessageChunk" else ""
+    return chunk.text if isinstance(chunk, AIMessageChunk) else ""
+
+
+def exchanges(messages: list[AnyMessage], last: int) -> list[AnyMessage]:
+    """The last questions of a chat, each with its answer."""
+    said = [m for m in messages if isinstance(m, HumanMessage | AIMessage) and m.text.strip()]
+    kept = [
+        message
+        for message, following in zip(said, [*said[1:], None], strict=True)
+        if isinstance(message, HumanMessage) or not isinstance(following, AIMessage)
+    ]
+    starts = [i for i, message in enumerate(kept) if isinstance(message, HumanMessage)]
+    return kept[starts[-last] :] if len(starts) >= last else kept

@@ -1,0 +1,119 @@
+"""How a turn looks: live on a terminal, plain in a pipe."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any, Protocol
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.text import Text
+
+from cognition.cli.session import Answered, Event, Notice, Token, TurnFailed
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+DROPS = ("level", "retry", "fallback")
+"""Events after which what was streamed no longer counts."""
+
+
+class View(Protocol):
+    """Where a chat is shown."""
+
+    def note(self, text: str) -> None:
+        """Say something that is not part of the conversation."""
+        ...
+
+    async def show(self, turn: AsyncIterator[Event]) -> Answered:
+        """Show a turn as it happens, and return its answer."""
+        ...
+
+
+class PlainView:
+    """Answers on standard output, all else on standard error."""
+
+    def note(self, text: str) -> None:
+        """Say something on standard error."""
+        typer.echo(printable(text), err=True)
+
+    async def show(self, turn: AsyncIterator[Event]) -> Answered:
+        """Print the answer when it is whole."""
+        async for event in turn:
+            if isinstance(event, Notice) and (line := notice_line(event.event)):
+                self.note(line)
+            if isinstance(event, Answered):
+                typer.echo(printable(event.text))
+                return event
+        raise TurnFailed("The turn ended without an answer.")
+
+
+class TerminalView:
+    """Text as it is said, then the answer as Markdown; dim lines for what happens beside it."""
+
+    def __init__(self) -> None:
+        self.console = Console(highlight=False)
+
+    def note(self, text: str) -> None:
+        """Say something in a dim line."""
+        self.console.print(Text(printable(text), style="dim"))
+
+    async def show(self, turn: AsyncIterator[Event]) -> Answered:
+        """Stream the turn."""
+        said = ""
+        with Live(console=self.console, transient=True, refresh_per_second=12) as live:
+            async for event in turn:
+                match event:
+                    case Token(text):
+                        said += text
+                    case Notice(happened):
+                        if happened["type"] in DROPS:
+                            said = ""
+                        elif happened["type"] == "tool" and said:
+                            live.console.print(Markdown(printable(said)))
+                            said = ""
+                        if line := notice_line(happened):
+                            live.console.print(Text(printable(line), style="dim"))
+                    case Answered():
+                        live.update("")
+                        self._answer(event)
+                        return event
+                live.update(self._tail(said))
+        raise TurnFailed("The turn ended without an answer.")
+
+    def _answer(self, answer: Answered) -> None:
+        text = printable(answer.text)
+        failed = "error" in answer.account
+        self.console.print(Text(text, style="red") if failed else Markdown(text))
+
+    def _tail(self, said: str) -> Text:
+        """The end of the text that fits on the screen: what has left it can't be drawn again."""
+        width, height = self.console.size
+        shown = printable(said[-width * height :])
+        lines = Text(shown).wrap(self.console, width)
+        return Text("\n").join(lines[-max(height - 2, 1) :])
+
+
+def notice_line(event: dict[str, Any]) -> str:
+    """An event in one line; empty for those that nobody needs to see."""
+    match event:
+        case {"type": "level", "from": start, "to": target}:
+            return f"↑ from {start} to {target}"
+        case {"type": "tool", "name": name, "status": "start"}:
+            return f"· {name}"
+        case {"type": "memory", "action": action, "memory_id": memory_id}:
+            return f"· memory {action}: {memory_id}"
+        case {"type": "retry", "reason": reason}:
+            return f"… once more: {reason}"
+        case {"type": "fallback", "model": model}:
+            return f"↓ {model} is down, another level stands in"
+    return ""
+
+
+def printable(text: str) -> str:
+    """The text without control characters, with which it could write anywhere on the terminal."""
+    return CONTROL.sub("", text.replace("\r\n", "\n"))
+
+
+def readable(text: str) -> str:
+    """An argument of the command line whose bytes were no UTF-8, as text."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""The HTTP routes beside those of the LangGraph server."""
