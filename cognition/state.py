@@ -54,7 +54,7 @@ class EchoInput(TypedDict):
 class EchoState(TypedDict, total=False):
     """A chat's thread."""
 
-    messages: Annotated[list[AnyMessage], DeltaChannel(fold_messages, snapshot_frequency=100)]
+    messages: Annotated[list[AnyMessage], DeltaChannel(fold_messages, snapshot_frequency=30)]
     turn: Turn
     recalled: list[str]
     """Ids of the memories that `perceive` puts before the model in this turn."""
