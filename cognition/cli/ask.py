@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from cognition.cli.session import Answered, TurnFailed, new_chat, open_session
+from cognition.cli.session import Answered, new_chat, open_session
 from cognition.cli.view import printable, readable
 from cognition.context import Context
 from cognition.levels import Policy
@@ -38,9 +38,9 @@ def run(question: str, user: str, chat: str, policy: Policy, *, as_json: bool) -
 
 
 async def _ask(text: str, chat: str, context: Context) -> Answered:
+    answer = Answered("")
     async with open_session(process_settings()) as session:
         async for event in session.turn(chat, text, context):
             if isinstance(event, Answered):
-                return event
-    msg = "The turn ended without an answer."
-    raise TurnFailed(msg)
+                answer = event
+    return answer

@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 import typer
 from langchain_core.messages import HumanMessage
@@ -125,8 +125,7 @@ class Talk:
             self._turn = None
 
     async def _show(self, text: str) -> bool:
-        turn = self._session.turn(self._chat, text, self._context)
-        async with aclosing(cast("Any", turn)) as events:
+        async with aclosing(self._session.turn(self._chat, text, self._context)) as events:
             answer = await self.view.show(events)
         return "error" not in answer.account
 
@@ -149,7 +148,7 @@ class Talk:
     async def _show_last(self) -> None:
         messages = await self._session.messages(self._chat)
         for message in exchanges(messages, TURNS_SHOWN):
-            mark = "› " if isinstance(message, HumanMessage) else ""
+            mark = "> " if isinstance(message, HumanMessage) else ""
             self.view.note(f"{mark}{message.text}")
 
 
@@ -169,7 +168,7 @@ async def typed_lines() -> AsyncIterator[str]:
     prompt: PromptSession[str] = PromptSession(history=FileHistory(str(home / HISTORY_FILE)))
     while True:
         try:
-            yield await prompt.prompt_async("› ", handle_sigint=False)
+            yield await prompt.prompt_async("> ", handle_sigint=False)
         except KeyboardInterrupt:
             continue
         except EOFError:

@@ -1,7 +1,7 @@
 """The graph in this process."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from importlib import import_module
@@ -11,7 +11,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from cognition.cli.session import Event, event_of, thread_of
+from cognition.cli.session import Event, events_of, thread_of
 from cognition.context import BoundContext, Context
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
 from cognition.services import Services
@@ -35,7 +35,7 @@ class LocalSession:
         """Whether the models are played by the rehearsal."""
         return self._services.models.rehearsed
 
-    async def turn(self, chat: str, text: str, context: Context) -> AsyncIterator[Event]:
+    async def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat."""
         graph = await self._echo()
         bound = BoundContext(**asdict(context), bound=self._services)
@@ -45,10 +45,9 @@ class LocalSession:
             context=bound,
             stream_mode=["messages", "custom", "updates"],
         )
-        async with aclosing(cast("Any", stream)) as parts:
-            async for mode, data in parts:
-                if event := event_of(mode, data):
-                    yield event
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)) as parts:
+            async for event in events_of(parts):
+                yield event
 
     async def messages(self, chat: str) -> list[AnyMessage]:
         """What was said in a chat, oldest first."""

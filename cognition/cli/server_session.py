@@ -1,22 +1,24 @@
 """The graph and the memories of a LangGraph server that holds the folder."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any, Final, cast
 from urllib.parse import quote
 
 import httpx
 from langchain_core.messages import AnyMessage, convert_to_messages
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
+from langgraph_sdk.schema import StreamMode, StreamPart
 
-from cognition.cli.session import Event, TurnFailed, event_of, thread_of
+from cognition.cli.session import Event, TurnFailed, events_of, thread_of
 from cognition.context import Context
 from cognition.storage.folder import FolderInUse
 
-GRAPH = "echo"
-REACH_SECONDS = 5
+GRAPH: Final = "echo"
+MODES: Final[list[StreamMode]] = ["messages-tuple", "custom", "updates"]
+REACH_SECONDS: Final = 5
 
 
 @asynccontextmanager
@@ -50,21 +52,19 @@ class ServerSession:
         self._http = http
         self._client = client
 
-    async def turn(self, chat: str, text: str, context: Context) -> AsyncIterator[Event]:
+    async def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat; the server ends the turn when the iterator is closed."""
         thread = await self._thread(chat)
-        parts = self._client.runs.stream(
+        stream = self._client.runs.stream(
             thread,
             GRAPH,
             input={"messages": [{"type": "human", "content": text}]},
             context=cast("Any", asdict(context)),
-            stream_mode=["messages-tuple", "custom", "updates"],
+            stream_mode=MODES,
             on_disconnect="cancel",
         )
-        async for part in parts:
-            if part.event == "error":
-                raise TurnFailed(part.data.get("message") or str(part.data))
-            if event := event_of(part.event, part.data):
+        async with aclosing(cast("AsyncGenerator[StreamPart]", stream)) as parts:
+            async for event in events_of(_modes(parts)):
                 yield event
 
     async def messages(self, chat: str) -> list[AnyMessage]:
@@ -99,3 +99,10 @@ class ServerSession:
         if response.is_error:
             raise ValueError(told["error"])
         return told
+
+
+async def _modes(parts: AsyncIterator[StreamPart]) -> AsyncIterator[tuple[str, Any]]:
+    async for part in parts:
+        if part.event == "error":
+            raise TurnFailed(part.data.get("message") or str(part.data))
+        yield part.event, part.data

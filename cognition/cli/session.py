@@ -1,7 +1,7 @@
 """A way to the graph and the memories: in this process, or through the server that holds the folder."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -51,11 +51,14 @@ class Session(Protocol):
 
     where: str
     """The URL of the server; empty when everything runs in this process."""
-    rehearsed: bool
-    """Whether the models are played by the rehearsal."""
 
-    def turn(self, chat: str, text: str, context: Context) -> AsyncIterator[Event]:
-        """Say something in a chat; closing the iterator ends the turn.
+    @property
+    def rehearsed(self) -> bool:
+        """Whether the models are played by the rehearsal."""
+        ...
+
+    def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
+        """Say something in a chat; the last event is `Answered`. Closing the iterator ends the turn.
 
         Raises:
             TurnFailed: The graph broke off.
@@ -116,29 +119,41 @@ def thread_of(chat: str) -> str:
         return str(uuid5(NAMESPACE_URL, f"cognition:{chat}"))
 
 
-def event_of(mode: str, data: Any) -> Event | None:
-    """The event in a part of a graph's stream; messages may be objects or, from a server, dicts."""
-    match mode:
-        case "messages":
-            chunk, metadata = data
-            if metadata["langgraph_node"].startswith("think_"):
-                text = _chunk_text(chunk)
-                return Token(text) if text else None
-        case "custom":
-            return Notice(data)
-        case "updates" if "record" in data:
-            answer = convert_to_messages(data["record"]["messages"])[-1]
-            return Answered(answer.text, answer.response_metadata.get(STAMP, {}))
-    return None
+async def events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGenerator[Event]:
+    """The events in a graph's stream, the answer when the stream is over and the turn is stored.
+
+    Args:
+        parts: Modes and data; messages may be objects or, from a server, dicts.
+
+    Raises:
+        TurnFailed: The stream ended without an answer.
+    """
+    answer: Answered | None = None
+    async for mode, data in parts:
+        match mode:
+            case "messages":
+                if text := _said(*data):
+                    yield Token(text)
+            case "custom":
+                yield Notice(data)
+            case "updates" if "record" in data:
+                message = convert_to_messages(data["record"]["messages"])[-1]
+                answer = Answered(message.text, message.response_metadata.get(STAMP, {}))
+    if answer is None:
+        raise TurnFailed("The turn ended without an answer.")
+    yield answer
 
 
-def _chunk_text(chunk: Any) -> str:
-    if isinstance(chunk, dict):
-        return AIMessageChunk(content=chunk["content"]).text if chunk["type"] == "AIMessageChunk" else ""
+def _said(chunk: Any, metadata: dict[str, Any]) -> str:
+    """What a level says; not what a tool's own model does, nor the whole message once more."""
+    if not metadata["langgraph_node"].startswith("think_"):
+        return ""
+    if isinstance(chunk, dict) and chunk["type"] == "AIMessageChunk":
+        return AIMessageChunk(content=chunk["content"]).text
     return chunk.text if isinstance(chunk, AIMessageChunk) else ""
 
 
-def exchanges(messages: list[AnyMessage], last: int) -> list[AnyMessage]:
+def exchanges(messages: list[AnyMessage], last: int) -> list[HumanMessage | AIMessage]:
     """The last questions of a chat, each with its answer."""
     said = [m for m in messages if isinstance(m, HumanMessage | AIMessage) and m.text.strip()]
     kept = [

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.text import Text
 
-from cognition.cli.session import Answered, Event, Notice, Token, TurnFailed
+from cognition.cli.session import Answered, Event, Notice, Token
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 DROPS = ("level", "retry", "fallback")
@@ -38,13 +38,14 @@ class PlainView:
 
     async def show(self, turn: AsyncIterator[Event]) -> Answered:
         """Print the answer when it is whole."""
+        answer = Answered("")
         async for event in turn:
             if isinstance(event, Notice) and (line := notice_line(event.event)):
                 self.note(line)
             if isinstance(event, Answered):
-                typer.echo(printable(event.text))
-                return event
-        raise TurnFailed("The turn ended without an answer.")
+                answer = event
+        typer.echo(printable(answer.text))
+        return answer
 
 
 class TerminalView:
@@ -59,26 +60,30 @@ class TerminalView:
 
     async def show(self, turn: AsyncIterator[Event]) -> Answered:
         """Stream the turn."""
-        said = ""
+        said, answer = "", Answered("")
         with Live(console=self.console, transient=True, refresh_per_second=12) as live:
             async for event in turn:
                 match event:
                     case Token(text):
                         said += text
                     case Notice(happened):
-                        if happened["type"] in DROPS:
-                            said = ""
-                        elif happened["type"] == "tool" and said:
-                            live.console.print(Markdown(printable(said)))
-                            said = ""
-                        if line := notice_line(happened):
-                            live.console.print(Text(printable(line), style="dim"))
+                        said = self._notice(happened, said)
                     case Answered():
-                        live.update("")
-                        self._answer(event)
-                        return event
+                        said, answer = "", event
                 live.update(self._tail(said))
-        raise TurnFailed("The turn ended without an answer.")
+        self._answer(answer)
+        return answer
+
+    def _notice(self, event: dict[str, Any], said: str) -> str:
+        """Show an event above what is being said, and return what remains of that."""
+        if event["type"] in DROPS:
+            said = ""
+        elif event["type"] == "tool" and said:
+            self.console.print(Markdown(printable(said)))
+            said = ""
+        if line := notice_line(event):
+            self.note(line)
+        return said
 
     def _answer(self, answer: Answered) -> None:
         text = printable(answer.text)

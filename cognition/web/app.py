@@ -102,7 +102,7 @@ def server_url() -> str:
 
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Hold the folder while the server runs, and say where it is served; nothing else is opened before use."""
+    """Hold the folder while the server runs, and say where; nothing else is opened before its use."""
     services = process_services()
     await asyncio.to_thread(services.hold, server_url())
     try:

@@ -1,0 +1,153 @@
+"""What is wrong with this installation, and how to mend it."""
+
+import asyncio
+import json
+import os
+import sqlite3
+import sys
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import typer
+
+from cognition.cli.server_session import open_server_session
+from cognition.cli.view import printable
+from cognition.embedding import EmbeddingUnavailable, load_embedder
+from cognition.levels import LEVELS, Role
+from cognition.memory.engine import StampMismatch
+from cognition.models import Models
+from cognition.services import Services
+from cognition.settings import Settings, process_settings
+from cognition.storage.checkpointer import FILE, open_checkpointer
+from cognition.storage.folder import FolderInUse, holder_of
+
+PACKAGES = (
+    "langgraph",
+    "langchain-core",
+    "langchain-google-genai",
+    "google-genai",
+    "qdrant-edge-py",
+    "numpy",
+)
+OLDEST_SQLITE = (3, 38)
+"""The first with JSON functions always built in, which the threads' file is pruned by."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    found: str
+    mend: str = ""
+    """What to do when it is not in order."""
+
+
+def run(*, as_json: bool) -> None:
+    """Check everything, and print it.
+
+    Raises:
+        typer.Exit: Something is wrong.
+    """
+    checks = asyncio.run(_checks(process_settings()))
+    if as_json:
+        typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=2))
+    else:
+        for check in checks:
+            mend = f"\n    → {check.mend}" if check.mend else ""
+            typer.echo(printable(f"{'✓' if check.ok else '✗'} {check.name}: {check.found}{mend}"))
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+async def _checks(settings: Settings) -> list[Check]:
+    checks = [_versions(), _key(settings), _models(settings)]
+    folder = await _folder(settings.home)
+    embedding = await _embedding(settings)
+    checks += [folder, embedding]
+    if folder.ok and embedding.ok:
+        checks += [await _memories(settings), await _threads(settings.home)]
+    return checks
+
+
+def _versions() -> Check:
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    found = f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}, {packages}"
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        return Check("versions", False, found, f"Use a Python whose SQLite is {oldest} or newer.")
+    return Check("versions", True, found)
+
+
+def _key(settings: Settings) -> Check:
+    if settings.google_api_key is None:
+        return Check("key", True, "none: the models are rehearsed. Set GOOGLE_API_KEY for real answers")
+    return Check("key", True, "GOOGLE_API_KEY is set")
+
+
+def _models(settings: Settings) -> Check:
+    models = Models(settings)
+    roles: tuple[Role, ...] = (*LEVELS, "MODEL_DISTILLATION")
+    found = ", ".join(f"{role} {models.name(role)}" for role in roles)
+    try:
+        for level in LEVELS:
+            models.chat(level)
+    except (ImportError, ValueError) as error:
+        return Check(
+            "models", False, f"{found}: {error}", "Correct COGNITION_MODEL_…, or install its package."
+        )
+    return Check("models", True, found)
+
+
+async def _folder(home: Path) -> Check:
+    shown = os.path.abspath(home)
+    try:
+        await asyncio.to_thread(home.mkdir, parents=True, exist_ok=True)
+        if not os.access(home, os.W_OK | os.X_OK):
+            raise PermissionError("it can't be written to")
+        holder = await asyncio.to_thread(holder_of, home)
+    except OSError as error:
+        return Check("folder", False, f"{shown}: {error}", "Set COGNITION_HOME to a folder you may write to.")
+    if holder is None:
+        return Check("folder", True, f"{shown}, free")
+    found = f"{shown}, held by process {holder.pid}" + (f" at {holder.url}" if holder.url else "")
+    try:
+        async with open_server_session(FolderInUse(home, holder)):
+            return Check("folder", True, f"{found}, which answers")
+    except FolderInUse as taken:
+        return Check("folder", not holder.url, found, str(taken))
+
+
+async def _embedding(settings: Settings) -> Check:
+    name = settings.memory_embedding
+    try:
+        embedder = await asyncio.to_thread(load_embedder, name, settings.home)
+    except EmbeddingUnavailable as error:
+        return Check("embedding", False, name, str(error))
+    stamp = embedder.stamp
+    return Check("embedding", True, f"{name} ({stamp.model}, {stamp.revision}, {stamp.dims} dimensions)")
+
+
+async def _memories(settings: Settings) -> Check:
+    services = Services(settings)
+    try:
+        await services.memory()
+    except FolderInUse as taken:
+        return Check("memories", True, f"not opened, process {taken.holder.pid} has them open")
+    except StampMismatch as error:
+        return Check("memories", False, "of another embedding model", str(error))
+    finally:
+        await services.aclose()
+    return Check("memories", True, "they open, and their vectors are of this embedding model")
+
+
+async def _threads(home: Path) -> Check:
+    try:
+        async with open_checkpointer(home) as saver:
+            rows = await saver.conn.execute_fetchall("SELECT count(DISTINCT thread_id) FROM checkpoints")
+    except sqlite3.DatabaseError as error:
+        mend = f"Put {str(home / FILE)!r} aside: a new one is made, and the chats in the old one are lost."
+        return Check("threads", False, str(error), mend)
+    return Check("threads", True, f"{next(iter(rows))[0]} chats")
