@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from uuid import NAMESPACE_DNS, uuid5
 
 from cognition.embedding import Stamp
+from cognition.embedding.base import clean
 from cognition.memory.engine import CollectionSpec
 
 COLLECTION: Final = "echo_meta_artifacts"
@@ -18,6 +19,9 @@ LABELS: Final = {1: "Trivial", 2: "Mineur", 3: "Utile", 4: "Majeur", 5: "Axiome"
 AXIOM: Final = 5
 KEPT_TEXTS: Final = 5
 """How many older texts a memory keeps."""
+
+TEXT_KEY: Final = "text_key"
+"""The payload field that holds the `text_key` of the fact."""
 
 Origin = Literal["user", "assistant", "document"]
 
@@ -41,9 +45,7 @@ class Memory:
     last_recalled_at: float | None = None
     recall_count: int = 0
     superseded: list[dict[str, Any]] = field(default_factory=list)
-    """The last older texts, oldest first, each with the time at which it was replaced."""
-    distilled_until: str = ""
-    """Id of the newest message that was read for this memory."""
+    """The last older texts, oldest first: what belonged to each, and `at`, when it was replaced."""
     embedding_model: str = ""
 
     @property
@@ -62,8 +64,8 @@ class Memory:
         return point_id(self.user_id, self.memory_id)
 
     def payload(self) -> dict[str, Any]:
-        """The point's payload."""
-        return asdict(self)
+        """The point's payload, with the key by which the same text is found again."""
+        return {**asdict(self), TEXT_KEY: text_key(self.fact)}
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> "Memory":
@@ -76,7 +78,7 @@ def collection_spec(stamp: Stamp) -> CollectionSpec:
     return CollectionSpec(
         COLLECTION,
         stamp,
-        keywords=("artifact_name", "tags", "language", "chat_id", "memory_id"),
+        keywords=("artifact_name", "tags", "language", "chat_id", "memory_id", TEXT_KEY),
         integers=("memory_importance",),
         floats=("updated_at",),
     )
@@ -88,12 +90,22 @@ def point_id(user_id: str, memory_id: str) -> str:
     Underscores of the user are doubled: a memory's id has no two in a row and none at its ends, so that `a`
     with `b_c` and `a_b` with `c` are two points.
     """
-    return str(uuid5(NAMESPACE_DNS, f"{user_id.replace('_', '__')}_{memory_id}"))
+    return str(uuid5(NAMESPACE_DNS, f"{user_id.replace('_', '__')}_{clean(memory_id)}"))
 
 
 def normalized(text: str) -> str:
     """The text without what makes no difference: Unicode form, case and spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def text_key(text: str) -> str:
+    """The same for two texts that differ in nothing that matters."""
+    return sha256(normalized(text).encode("utf-8", "replace")).hexdigest()
+
+
+def tidy_name(name: str) -> str:
+    """A name in one spelling: composed Unicode, single spaces, none around it."""
+    return " ".join(unicodedata.normalize("NFC", clean(name)).split())
 
 
 def snake_case(name: str) -> str:
@@ -104,6 +116,5 @@ def snake_case(name: str) -> str:
 
 def derived_id(fact: str) -> str:
     """An id from the fact itself, so that the same fact always has the same one."""
-    text = normalized(fact)
-    words = "_".join(snake_case(text).split("_")[:5])
-    return f"{words or 'memory'}_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    words = "_".join(snake_case(normalized(fact)).split("_")[:5])[:50].strip("_")
+    return f"{words or 'memory'}_{text_key(fact)[:8]}"

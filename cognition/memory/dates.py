@@ -1,11 +1,13 @@
 """Periods as a model writes them: ISO 8601 dates, whole days, months or years."""
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
+from reprlib import repr as brief
 
 FORMS = "2024, 2024-05, 2024-05-17 or 2024-05-17T14:30:00Z"
-LAST_INSTANT = timedelta(milliseconds=1)
+LAST_INSTANT = time(23, 59, 59, 999_000, UTC)
 
 
 class UnreadableDate(ValueError):
@@ -40,19 +42,17 @@ def _read(name: str, text: str) -> tuple[datetime, datetime]:
     try:
         if found := re.fullmatch(r"(\d{4})(?:-(\d{2}))?", text):
             first = datetime(int(found[1]), int(found[2] or 1), 1, tzinfo=UTC)
-            return first, _following(first, monthly=bool(found[2])) - LAST_INSTANT
+            month = first.month if found[2] else 12
+            last = first.replace(month=month, day=monthrange(first.year, month)[1])
+            return first, datetime.combine(last, LAST_INSTANT)
         moment = datetime.fromisoformat(text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}(-?\d)?", text):
-            return moment, moment + timedelta(days=1) - LAST_INSTANT
+        if re.fullmatch(r"\d{4}-?W\d{2}", text):
+            return moment, datetime.combine(moment + timedelta(days=6), LAST_INSTANT)
+        if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d", text):
+            return moment, datetime.combine(moment, LAST_INSTANT)
         moment.timestamp()
     except (ValueError, OverflowError):
-        msg = f"{name} {text!r} is no date: write it as {FORMS}."
+        msg = f"{name} {brief(text)} is no date: write it as {FORMS}."
         raise UnreadableDate(msg) from None
     return moment, moment
-
-
-def _following(first: datetime, *, monthly: bool) -> datetime:
-    if not monthly or first.month == 12:
-        return first.replace(year=first.year + 1, month=1)
-    return first.replace(month=first.month + 1)

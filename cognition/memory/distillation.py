@@ -1,13 +1,15 @@
 """What a model says of a fact before it is stored: its id, its themes, and what it is to a close one."""
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from pydantic import BaseModel, ValidationError, field_validator
 
+from cognition.embedding.base import clean
 from cognition.history import split_turns
-from cognition.memory.artifact import Memory, Origin, derived_id, normalized, snake_case
+from cognition.memory.artifact import Memory, Origin, derived_id, normalized, snake_case, tidy_name
 from cognition.models import Answer, Models
 from cognition.prompts.distillation import FILE, JUDGE, file_request, judge_request
 
@@ -19,8 +21,33 @@ SAID_SHARE = 0.6
 """Share of a fact's words that the user must have used for it to be the user's, where no model judges."""
 
 
+DISTILLED: Final = "distilled"
+"""In the artifact of a tool's result: the turns up to it were read by the distillation model.
+
+It stands in the thread, so that it is true from the moment at which the write is part of the conversation, of
+every branch of it by itself, and gone with it.
+"""
+
+
+@dataclass(frozen=True)
+class Filed:
+    """Where a fact belongs, and whose it is.
+
+    Attributes:
+        memory_id: An existing memory's or a new one.
+        tags: Its themes.
+        origin: Who said it.
+        distilled: Whether the model read the turns.
+    """
+
+    memory_id: str
+    tags: list[str]
+    origin: Origin
+    distilled: bool
+
+
 class Filing(BaseModel):
-    """Where a fact belongs."""
+    """What the model answers of a fact."""
 
     memory_id: str
     tags: list[str] = []
@@ -37,7 +64,7 @@ class Filing(BaseModel):
     @field_validator("tags")
     @classmethod
     def _are_few(cls, value: list[str]) -> list[str]:
-        return [tag.strip().lower() for tag in value if tag.strip()][:4]
+        return list(dict.fromkeys(tag for tag in (tidy_name(tag).lower()[:40] for tag in value) if tag))[:4]
 
 
 class Verdict(BaseModel):
@@ -53,15 +80,16 @@ class Distiller:
     def __init__(self, models: Models) -> None:
         self._models = models
 
-    async def file(self, fact: str, turns: Sequence[AnyMessage], nearest: Sequence[Memory]) -> Filing:
+    async def file(self, fact: str, turns: Sequence[AnyMessage], nearest: Sequence[Memory]) -> Filed:
         """Where the fact belongs; without a model an id from the fact itself."""
         known = [(memory.memory_id, memory.fact) for memory in nearest]
         answer = await self._ask(FILE, file_request(fact, window_text(turns), known))
         try:
             filing = Filing.model_validate_json(_json(answer))
         except ValidationError:
-            filing = Filing(memory_id=derived_id(fact))
-        return filing if filing.origin else filing.model_copy(update={"origin": judged_origin(fact, turns)})
+            return Filed(derived_id(fact), [], judged_origin(fact, turns), distilled=False)
+        origin = filing.origin or judged_origin(fact, turns)
+        return Filed(filing.memory_id, filing.tags, origin, distilled=True)
 
     async def judge(self, older: str, newer: str) -> Verdict:
         """What the newer fact is to the older; without a model it replaces it."""
@@ -70,9 +98,7 @@ class Distiller:
             verdict = Verdict.model_validate_json(_json(answer))
         except ValidationError:
             return Verdict(verdict="update")
-        if verdict.verdict == "merge" and not verdict.text.strip():
-            return Verdict(verdict="distinct")
-        return verdict
+        return verdict.model_copy(update={"text": clean(verdict.text).strip()})
 
     async def _ask(self, system: str, request: str) -> str:
         outcome = await self._models.call(
@@ -81,18 +107,19 @@ class Distiller:
         return outcome.text if isinstance(outcome, Answer) else ""
 
 
-def turn_window(messages: Sequence[AnyMessage], distilled_until: Sequence[str]) -> list[AnyMessage]:
-    """The turns of a chat that were not read for an earlier memory, walked back from now.
+def turn_window(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """The running turn, and the complete ones before it that were not read for an earlier memory.
 
     Args:
         messages: The thread, oldest first.
-        distilled_until: Ids of the newest messages read for the chat's memories so far.
     """
-    window: list[AnyMessage] = []
-    for turn in reversed(split_turns(messages)[-WINDOW_TURNS:]):
-        if window and any(message.id in distilled_until for message in turn):
+    *earlier, running = split_turns(messages)[-WINDOW_TURNS:] or [[]]
+    window = running
+    for turn in reversed(earlier):
+        if any(map(_marks_distilled, turn)):
             break
-        window = [*turn, *window]
+        if isinstance(turn[-1], AIMessage) and not turn[-1].tool_calls:
+            window = [*turn, *window]
     return window
 
 
@@ -112,6 +139,12 @@ def judged_origin(fact: str, turns: Sequence[AnyMessage]) -> Origin:
     said = {word for m in turns if isinstance(m, HumanMessage) for word in _words(m.text)}
     words = _words(fact)
     return "user" if words and len(words & said) / len(words) >= SAID_SHARE else "assistant"
+
+
+def _marks_distilled(message: AnyMessage) -> bool:
+    if not isinstance(message, ToolMessage) or not isinstance(message.artifact, dict):
+        return False
+    return bool(message.artifact.get(DISTILLED))
 
 
 def _words(text: str) -> set[str]:

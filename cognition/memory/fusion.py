@@ -3,13 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from cognition.memory.artifact import KEPT_TEXTS, Memory
+from cognition.memory.artifact import AXIOM, KEPT_TEXTS, Memory
 
 SAME_ID_SIMILARITY: Final = 0.55
 """From here a fact with the id of a memory is about the same thing."""
 
 CLOSE_SIMILARITY: Final = 0.85
 """From here two facts with different ids may be one."""
+
+OF_A_TEXT: Final = ("fact", "language", "origin", "memory_importance")
+"""What belongs to a text, and is kept and brought back with it."""
 
 Outcome = Literal["new", "refreshed", "replaced", "merged", "known"]
 
@@ -30,18 +33,28 @@ def refreshed(memory: Memory, new: Memory) -> Memory:
         tags=_united(memory.tags, new.tags),
         origin="user" if "user" in (memory.origin, new.origin) else memory.origin,
         updated_at=new.updated_at,
-        distilled_until=new.distilled_until,
     )
 
 
 def replaced(memory: Memory, new: Memory) -> Memory:
-    """The memory with the new fact's text; the older text goes to `superseded`."""
-    return replace(
+    """The memory with the new fact's text, where and by whom it was said; the older goes to `superseded`."""
+    taken = replace(
         refreshed(memory, new),
+        artifact_name=new.artifact_name,
         fact=new.fact,
         language=new.language,
-        superseded=_kept(memory, new.updated_at),
+        origin=new.origin,
+        chat_id=new.chat_id,
+        superseded=[*memory.superseded, _older(memory, new.updated_at)][-KEPT_TEXTS:],
     )
+    return within_origin(taken)
+
+
+def within_origin(memory: Memory) -> Memory:
+    """The memory, no axiom if its text is not the user's: what a document says is never beyond doubt."""
+    if memory.memory_importance == AXIOM and memory.origin != "user":
+        return replace(memory, memory_importance=AXIOM - 1)
+    return memory
 
 
 def undone(memory: Memory, now: float) -> Memory:
@@ -54,16 +67,12 @@ def undone(memory: Memory, now: float) -> Memory:
         msg = f"{memory.memory_id!r} has no older text to bring back."
         raise ValueError(msg)
     *older, last = memory.superseded
-    return replace(
-        memory,
-        fact=str(last["fact"]),
-        superseded=[*older, {"fact": memory.fact, "at": now}],
-        updated_at=now,
-    )
+    back = {name: last[name] for name in OF_A_TEXT}
+    return replace(memory, **back, superseded=[*older, _older(memory, now)], updated_at=now)
 
 
-def _kept(memory: Memory, now: float) -> list[dict[str, Any]]:
-    return [*memory.superseded, {"fact": memory.fact, "at": now}][-KEPT_TEXTS:]
+def _older(memory: Memory, now: float) -> dict[str, Any]:
+    return {**{name: getattr(memory, name) for name in OF_A_TEXT}, "at": now}
 
 
 def _united(old: list[str], new: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Long-term memory: what is remembered of each user, over all their chats."""
 
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -115,10 +116,11 @@ class LongTermMemory:
 
     async def delete(self, user_id: str, memory_id: str) -> Deleted:
         """Delete a memory for good."""
-        if await self._collection.delete(Filter(user_id, ids=[point_id(user_id, memory_id)])):
+        check_user(user_id)
+        if await self._writer.delete(user_id, memory_id):
             return Deleted(found=True)
         ids = list(await self._collection.facet(Filter(user_id), "memory_id"))
-        return Deleted(found=False, nearest=get_close_matches(memory_id, ids, n=5, cutoff=0.3))
+        return Deleted(found=False, nearest=await asyncio.to_thread(_nearest_ids, memory_id, ids))
 
     async def undo(self, user_id: str, memory_id: str) -> Memory | None:
         """Bring the last older text of a memory back; None when there is no such memory."""
@@ -135,3 +137,8 @@ class LongTermMemory:
     async def aclose(self) -> None:
         """Close the collection and let go of the folder."""
         await self._engine.aclose()
+
+
+def _nearest_ids(memory_id: str, ids: Sequence[str]) -> list[str]:
+    """The ids that are written most like one."""
+    return get_close_matches(memory_id, ids, n=5, cutoff=0.3)

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cognition.embedding import Embedder
-from cognition.memory.artifact import AXIOM, Memory
+from cognition.embedding.base import clean
+from cognition.memory.artifact import AXIOM, Memory, tidy_name
 from cognition.memory.dates import Period
-from cognition.memory.engine import Filter, VectorCollection
+from cognition.memory.engine import Filter, SparseVector, VectorCollection
 from cognition.memory.lexical import detect_language, query_terms
 from cognition.memory.ranking import Candidate, candidates, contenders
 
 AXIOMS_IN_PROMPT = 10
 MATCHES_IN_PROMPT = 5
+LONGEST_QUERY = 4_000
+"""Characters of a question whose words are looked up; more would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Recall:
 
     async def search(self, where: Filter, query: str, limit: int) -> list[Recalled]:
         """The `limit` best of all memories in the filter, best first; empty when none is worth showing."""
-        found = await self._candidates(where, query)
+        found = await self._candidates(where, clean(query))
         if not found:
             return []
         kept = {candidate.id: candidate for candidate in contenders(found, limit, self._weights)}
@@ -73,10 +76,14 @@ class Recall:
         return ranked[:limit]
 
     async def for_prompt(self, user_id: str, text: str) -> list[str]:
-        """Ids of the user's axioms, newest first, and of the best matches of a text."""
+        """Ids of the user's axioms, newest first, and of the best matches of a text.
+
+        Without a floor: the model reads a handful of lines and passes over what doesn't fit, and a short fact is
+        often far from the question that it answers.
+        """
         axioms = Filter(user_id, equals={"memory_importance": AXIOM})
         records = await self._collection.scroll(axioms, AXIOMS_IN_PROMPT, order_by="updated_at")
-        matches = await self.search(Filter(user_id), text, MATCHES_IN_PROMPT)
+        matches = await self.search(Filter(user_id), text, MATCHES_IN_PROMPT, floor=False)
         ids = [str(r.payload["memory_id"]) for r in records] + [m.memory.memory_id for m in matches]
         return list(dict.fromkeys(ids))
 
@@ -90,17 +97,15 @@ class Recall:
             await self._collection.facet(where, "tags"),
         )
 
-    async def _candidates(self, where: Filter, query: str) -> list[Candidate]:
+    async def _candidates(self, where: Filter, query: str, *, floor: bool) -> list[Candidate]:
         count = await self._collection.count(where)
         if not count:
             return []
-        languages = {*await self._collection.facet(where, "language"), await self._language(query)}
+        languages = set(await self._collection.facet(where, "language"))
         vector = (await self._embedder.aembed([query], "query"))[0]
-        hits = await self._collection.hybrid(where, vector, query_terms(query, languages), count)
+        terms = await asyncio.to_thread(_terms, query, languages)
+        hits = await self._collection.hybrid(where, vector, terms, count)
         return candidates(hits, self._embedder.calibration)
-
-    async def _language(self, query: str) -> str:
-        return await asyncio.to_thread(detect_language, query)
 
     def _recalled(self, memory: Memory, candidate: Candidate) -> Recalled:
         score = candidate.relevance * self._weights[memory.memory_importance - 1]
@@ -109,6 +114,14 @@ class Recall:
 
 def filter_of(user_id: str, artifact_name: str = "", period: Period | None = None) -> Filter:
     """The filter of a search."""
-    equals = {"artifact_name": artifact_name} if artifact_name else {}
+    name = tidy_name(artifact_name)
+    equals = {"artifact_name": name} if name else {}
     between = {"updated_at": (period.start, period.end)} if period else {}
     return Filter(user_id, equals=equals, between=between)
+
+
+def _terms(query: str, languages: set[str]) -> SparseVector:
+    """The words of a question in the languages that are stored and in its own; of a long one, of its ends."""
+    if len(query) > LONGEST_QUERY:
+        query = f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"
+    return query_terms(query, {*languages, detect_language(query)})

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from reprlib import repr as brief
 from threading import Lock
 from time import time
 from typing import Final
@@ -12,7 +13,16 @@ from langchain_core.messages import AnyMessage
 
 from cognition.embedding import Embedder
 from cognition.embedding.base import clean
-from cognition.memory.artifact import AXIOM, LABELS, Memory, normalized, point_id
+from cognition.memory.artifact import (
+    AXIOM,
+    LABELS,
+    TEXT_KEY,
+    Memory,
+    normalized,
+    point_id,
+    text_key,
+    tidy_name,
+)
 from cognition.memory.distillation import Distiller, turn_window
 from cognition.memory.engine import Filter, Point, Vector, VectorCollection
 from cognition.memory.fusion import (
@@ -23,11 +33,14 @@ from cognition.memory.fusion import (
     refreshed,
     replaced,
     undone,
+    within_origin,
 )
 from cognition.memory.lexical import detect_language, document_terms
 
 LONGEST_FACT: Final = 1_500
+LONGEST_NAME: Final = 100
 NEAREST: Final = 5
+"""How many near memories the distillation model sees, and how many close ones it may judge."""
 
 
 class Refused(ValueError):
@@ -42,11 +55,13 @@ class Written:
         memory: The memory as it is stored now.
         outcome: What was done.
         note: What the writer should know of it beside that; empty when there is nothing.
+        distilled: Whether the distillation model read the turns that the fact comes from.
     """
 
     memory: Memory
     outcome: Outcome
     note: str = ""
+    distilled: bool = False
 
 
 class Writer:
@@ -85,35 +100,29 @@ class Writer:
         level = checked_importance(importance)
         fact, artifact_name = checked_fact(fact), checked_name(artifact_name)
         async with self._one_at_a_time(user_id):
-            vector = (await self._embedder.aembed([fact], "passage"))[0]
-            near = await self._nearest(user_id, artifact_name, vector)
-            same = next((n for n in near if normalized(n.memory.fact) == normalized(fact)), None)
+            same = await self._with_text(user_id, fact)
             if same and normalized(fact) in map(normalized, shown):
-                return Written(same.memory, "known")
-            window = turn_window(messages, await self._distilled_until(user_id, chat_id))
-            filing = await self._distiller.file(fact, window, [n.memory for n in near])
-            note = ""
-            if level == AXIOM and filing.origin != "user":
-                level = AXIOM - 1
-                note = f"Stored as {level} ({LABELS[level]}): {AXIOM} is kept for what the user said."
+                return Written(same, "known")
+            vector = (await self._embedder.aembed([fact], "passage"))[0]
+            near = await self._nearest(Filter(user_id), vector)
+            filed = await self._distiller.file(fact, turn_window(messages), [n.memory for n in near])
             now = time()
             new = Memory(
                 user_id=user_id,
-                chat_id=chat_id,
-                memory_id=filing.memory_id,
+                chat_id=clean(chat_id),
+                memory_id=filed.memory_id,
                 artifact_name=artifact_name,
                 fact=fact,
                 memory_importance=level,
-                tags=filing.tags,
-                origin=filing.origin or "assistant",
+                tags=filed.tags,
+                origin=filed.origin,
                 language=await asyncio.to_thread(detect_language, fact),
                 created_at=now,
                 updated_at=now,
-                distilled_until=str(window[-1].id or "") if window else "",
                 embedding_model=self._embedder.stamp.model,
             )
-            written = await self._fused(new, vector, near, same)
-        return replace(written, note=" ".join(filter(None, [note, written.note])))
+            written = await self._fused(new, vector, same)
+        return replace(written, distilled=filed.distilled)
 
     async def undo(self, user_id: str, memory_id: str) -> Memory | None:
         """Bring the last older text of a memory back; None when there is no such memory.
@@ -126,87 +135,83 @@ class Writer:
             if not found:
                 return None
             memory = undone(Memory.from_payload(found[0].payload), time())
-            await self._store(memory)
+            vector = (await self._embedder.aembed([memory.fact], "passage"))[0]
+            await self._collection.upsert([memory_point(memory, vector)])
             return memory
 
-    async def _fused(self, new: Memory, vector: Vector, near: Sequence[Near], same: Near | None) -> Written:
+    async def delete(self, user_id: str, memory_id: str) -> bool:
+        """Delete a memory for good, and not in the middle of a write that would store it again."""
+        async with self._one_at_a_time(user_id):
+            return bool(await self._collection.delete(Filter(user_id, ids=[point_id(user_id, memory_id)])))
+
+    async def _fused(self, new: Memory, vector: Vector, same: Memory | None) -> Written:
         """The four steps of fusion, in their order."""
         if same:
-            memory = refreshed(same.memory, new)
-            await self._store(memory)
-            return Written(memory, "refreshed")
-        own = await self._with_id(new, vector)
+            return await self._refresh(same, new)
+        own = next(iter(await self._nearest(Filter(new.user_id, ids=[new.point_id]), vector)), None)
         if own and own.similarity >= SAME_ID_SIMILARITY:
-            memory = replaced(own.memory, new)
-            await self._store(memory, vector)
-            return Written(memory, "replaced")
+            return await self._store("replaced", replaced(own.memory, new), vector, [own.memory, new])
         note = ""
         if own:
             free = await self._free_id(new)
             note = f"The id {new.memory_id!r} is another memory's, so this one is {free!r}."
             new = replace(new, memory_id=free)
-        close = next((n for n in near if n.similarity >= CLOSE_SIMILARITY), None)
-        if close:
-            return replace(await self._judged(new, vector, close.memory), note=note)
-        await self._store(new, vector)
-        return Written(new, "new", note)
+        kin = Filter(new.user_id, equals={"artifact_name": new.artifact_name})
+        for near in await self._nearest(kin, vector):
+            close = near.similarity >= CLOSE_SIMILARITY
+            if close and (written := await self._judged(new, vector, near.memory)):
+                return written
+        written = await self._store("new", within_origin(new), vector, [new])
+        return replace(written, note=" ".join(filter(None, [note, written.note])))
 
-    async def _judged(self, new: Memory, vector: Vector, older: Memory) -> Written:
+    async def _judged(self, new: Memory, vector: Vector, older: Memory) -> Written | None:
+        """The new fact joined with a close memory; None when they are distinct."""
         verdict = await self._distiller.judge(older.fact, new.fact)
         match verdict.verdict:
             case "same":
-                memory = refreshed(older, new)
-                await self._store(memory)
-                return Written(memory, "refreshed")
+                return await self._refresh(older, new)
             case "update":
-                memory = replaced(older, new)
-                await self._store(memory, vector)
-                return Written(memory, "replaced")
-            case "merge" if len(verdict.text) <= LONGEST_FACT:
-                memory = replaced(older, replace(new, fact=clean(verdict.text).strip()))
-                await self._store(memory)
-                return Written(memory, "merged")
+                return await self._store("replaced", replaced(older, new), vector, [older, new])
+            case "merge" if 0 < len(verdict.text) <= LONGEST_FACT:
+                language = await asyncio.to_thread(detect_language, verdict.text)
+                both = replace(new, fact=verdict.text, language=language)
+                vector = (await self._embedder.aembed([both.fact], "passage"))[0]
+                return await self._store("merged", replaced(older, both), vector, [older, new])
             case _:
-                await self._store(new, vector)
-                return Written(new, "new")
+                return None
 
-    async def _nearest(self, user_id: str, artifact_name: str, vector: Vector) -> list[Near]:
-        where = Filter(user_id, equals={"artifact_name": artifact_name})
+    async def _refresh(self, older: Memory, new: Memory) -> Written:
+        vector = (await self._embedder.aembed([older.fact], "passage"))[0]
+        return await self._store("refreshed", refreshed(older, within_origin(new)), vector, [older, new])
+
+    async def _nearest(self, where: Filter, vector: Vector) -> list[Near]:
+        """The nearest memories of a filter, nearest first."""
         hits = await self._collection.nearest(where, vector, NEAREST)
         cosines = {hit.id: hit.cosine or 0.0 for hit in hits}
-        records = await self._collection.retrieve(user_id, list(cosines))
+        records = await self._collection.retrieve(where.user_id, list(cosines))
         similarity = self._embedder.calibration.similarity
         return [Near(Memory.from_payload(r.payload), similarity(cosines[r.id], "facts")) for r in records]
 
-    async def _with_id(self, new: Memory, vector: Vector) -> Near | None:
-        """The memory that has the new one's id."""
-        where = Filter(new.user_id, ids=[new.point_id])
-        hits = await self._collection.nearest(where, vector, 1)
-        records = await self._collection.retrieve(new.user_id, [hit.id for hit in hits])
-        if not records:
-            return None
-        similarity = self._embedder.calibration.similarity(hits[0].cosine or 0.0, "facts")
-        return Near(Memory.from_payload(records[0].payload), similarity)
+    async def _with_text(self, user_id: str, fact: str) -> Memory | None:
+        """The user's memory of the same text, whatever its id and artifact."""
+        found = await self._collection.scroll(Filter(user_id, equals={TEXT_KEY: text_key(fact)}), 1)
+        return Memory.from_payload(found[0].payload) if found else None
 
     async def _free_id(self, new: Memory) -> str:
-        number = 2
-        while True:
-            candidate = f"{new.memory_id}_{number}"
-            if not await self._collection.retrieve(new.user_id, [point_id(new.user_id, candidate)]):
-                return candidate
+        stem, number = new.memory_id[:60].strip("_"), 2
+        while await self._collection.retrieve(new.user_id, [point_id(new.user_id, f"{stem}_{number}")]):
             number += 1
+        return f"{stem}_{number}"
 
-    async def _distilled_until(self, user_id: str, chat_id: str) -> list[str]:
-        if not chat_id:
-            return []
-        where = Filter(user_id, equals={"chat_id": chat_id})
-        newest = await self._collection.scroll(where, 1, order_by="updated_at")
-        return [str(record.payload.get("distilled_until", "")) for record in newest]
-
-    async def _store(self, memory: Memory, vector: Vector | None = None) -> None:
-        if vector is None:
-            vector = (await self._embedder.aembed([memory.fact], "passage"))[0]
+    async def _store(
+        self, outcome: Outcome, memory: Memory, vector: Vector, asked: Sequence[Memory]
+    ) -> Written:
+        """Store what became of the memories that asked for a level, and say if none could give it."""
         await self._collection.upsert([memory_point(memory, vector)])
+        level = memory.memory_importance
+        lowered = level < max(other.memory_importance for other in asked)
+        note = f"Stored as {level} ({memory.label}): {AXIOM} is kept for what the user said."
+        return Written(memory, outcome, note if lowered else "")
 
     @asynccontextmanager
     async def _one_at_a_time(self, user_id: str) -> AsyncIterator[None]:
@@ -233,7 +238,7 @@ def checked_importance(importance: object) -> int:
     """
     if isinstance(importance, bool) or not isinstance(importance, int) or importance not in LABELS:
         levels = ", ".join(f"{level} {label}" for level, label in LABELS.items())
-        msg = f"The importance {importance!r} is no level: give a whole number ({levels})."
+        msg = f"The importance {brief(importance)} is no level: give a whole number ({levels})."
         raise Refused(msg)
     return importance
 
@@ -245,7 +250,7 @@ def checked_fact(fact: str) -> str:
         Refused: It is blank or too long.
     """
     fact = clean(fact).strip()
-    if not fact:
+    if not any(char.isprintable() and not char.isspace() for char in fact):
         msg = "The fact is empty: say in one sentence what is to be remembered."
         raise Refused(msg)
     if len(fact) > LONGEST_FACT:
@@ -263,8 +268,8 @@ def checked_name(artifact_name: str) -> str:
     Raises:
         Refused: It is blank or no name.
     """
-    name = " ".join(clean(artifact_name).split())
-    if not name or len(name) > 100:
-        msg = f"The artifact_name {artifact_name!r} is no name: give one of at most 100 characters."
+    name = tidy_name(artifact_name)
+    if not name or len(name) > LONGEST_NAME:
+        msg = f"The artifact_name {brief(name)} is no name: give one of 1 to {LONGEST_NAME} characters."
         raise Refused(msg)
     return name

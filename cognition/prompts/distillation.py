@@ -38,7 +38,7 @@ def file_request(fact: str, turns: str, nearest: Sequence[tuple[str, str]]) -> s
         turns: The text of the turns it comes from.
         nearest: Ids and facts of the nearest memories.
     """
-    known = "\n".join(f"{memory_id}: {text}" for memory_id, text in nearest)
+    known = "\n".join(f"{memory_id}: {' '.join(text.split())}" for memory_id, text in nearest)
     parts = [block("fact", fact), block("turns", turns) if turns else "", block("nearest_memories", known)]
     return "\n\n".join(filter(None, parts))
 
