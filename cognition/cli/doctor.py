@@ -102,7 +102,7 @@ def _models(settings: Settings) -> Check:
 
 
 async def _folder(home: Path) -> Check:
-    shown = os.path.abspath(home)
+    shown = await asyncio.to_thread(os.path.abspath, home)
     try:
         await asyncio.to_thread(home.mkdir, parents=True, exist_ok=True)
         if not os.access(home, os.W_OK | os.X_OK):

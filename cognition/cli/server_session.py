@@ -55,10 +55,11 @@ class ServerSession:
     async def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat; the server ends the turn when the iterator is closed."""
         thread = await self._thread(chat)
+        said: Any = {"messages": [{"type": "human", "content": text}]}
         stream = self._client.runs.stream(
             thread,
             GRAPH,
-            input={"messages": [{"type": "human", "content": text}]},
+            input=said,
             context=cast("Any", asdict(context)),
             stream_mode=MODES,
             on_disconnect="cancel",

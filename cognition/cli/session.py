@@ -155,11 +155,13 @@ def _said(chunk: Any, metadata: dict[str, Any]) -> str:
 
 def exchanges(messages: list[AnyMessage], last: int) -> list[HumanMessage | AIMessage]:
     """The last questions of a chat, each with its answer."""
-    said = [m for m in messages if isinstance(m, HumanMessage | AIMessage) and m.text.strip()]
-    kept = [
-        message
-        for message, following in zip(said, [*said[1:], None], strict=True)
-        if isinstance(message, HumanMessage) or not isinstance(following, AIMessage)
-    ]
-    starts = [i for i, message in enumerate(kept) if isinstance(message, HumanMessage)]
-    return kept[starts[-last] :] if len(starts) >= last else kept
+    said: list[HumanMessage | AIMessage] = []
+    for message in messages:
+        if not isinstance(message, HumanMessage | AIMessage) or not message.text.strip():
+            continue
+        if isinstance(message, AIMessage) and said and isinstance(said[-1], AIMessage):
+            said[-1] = message  # of what is said between tool calls, the last is the answer
+        else:
+            said.append(message)
+    asked = [i for i, message in enumerate(said) if isinstance(message, HumanMessage)]
+    return said[asked[-last] :] if len(asked) > last else said

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from cognition.cli.session import Answered, Event, Notice, Token
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 DROPS = ("level", "retry", "fallback")
 """Events after which what was streamed no longer counts."""
 
