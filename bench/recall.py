@@ -17,7 +17,7 @@ from cognition.memory.artifact import Memory, collection_spec
 from cognition.memory.engine import Filter, Hit, VectorCollection, open_engine
 from cognition.memory.lexical import detect_language, query_terms
 from cognition.memory.long_term import LongTermMemory
-from cognition.memory.ranking import SHARPNESS, SIMILARITY_FLOOR, STRONG_LEXICAL, relevances
+from cognition.memory.ranking import SHARPNESS, answers, relevances
 from cognition.models import Models
 from cognition.settings import Settings
 
@@ -133,7 +133,7 @@ async def main() -> None:
 
     strange = json.loads((DATA / "unanswerable.json").read_text(encoding="utf-8"))
     silent = sum([not await memory.search(USER, question) for question in strange])
-    curve(embedder, settings, cosine, lexical, gold, drawn)
+    curve(embedder, settings, asked, cosine, lexical, gold, drawn)
     falls = [f"{100 * (np.mean(one <= k) - np.mean(mixed <= k)):.1f}" for k in (5, 20)]
     weigh = settings.importance_weights
     facts = [
@@ -158,6 +158,7 @@ async def set_importances(collection: VectorCollection, memories: Sequence[Memor
 def curve(
     embedder: Embedder,
     settings: Settings,
+    asked: Sequence[str],
     cosine: NDArray[np.float64],
     lexical: NDArray[np.float64],
     gold: Sequence[int],
@@ -165,7 +166,8 @@ def curve(
 ) -> None:
     """The sharpening that keeps importance from drowning relevance."""
     similarity = embedder.calibration.similarity(cosine.astype(np.float32), "question")
-    shown = (similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_LEXICAL)
+    terms = [len(query_terms(question, [detect_language(question)]).indices) for question in asked]
+    shown = np.stack([answers(*row) for row in zip(similarity, lexical, terms, strict=True)])
     relevance = np.stack([relevances(s, words) for s, words in zip(similarity, lexical, strict=True)])
     weight = np.asarray(settings.importance_weights)[drawn - 1]
     rows = []

@@ -13,14 +13,20 @@ from cognition.memory.engine import Hit
 SIMILARITY_FLOOR: Final = 0.35
 """Below this calibrated similarity a memory is shown only for its words."""
 
-STRONG_LEXICAL: Final = 12.0
-"""From this BM25 score a memory is shown for its words alone: three or four rare ones."""
+STRONG_SHARE: Final = 0.4
+"""From this share of the best that BM25 could give, a memory is shown for its words alone."""
+
+TERM_WEIGHT: Final = 1.9
+"""What BM25 gives a term of a short text beside its rarity (k = 1.2, b = 0.75)."""
 
 DENSE_SHARE: Final = 0.75
 """The dense part of the fused score; the rest is lexical (`bench/recall.py` prints the curve)."""
 
 SHARPNESS: Final = 3.0
 """The power that the fused score is raised to, so that importance can't drown relevance."""
+
+
+Vector = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -38,12 +44,16 @@ class Candidate:
     relevance: float
 
 
-def candidates(hits: Sequence[Hit], calibration: Calibration) -> list[Candidate]:
+def candidates(
+    hits: Sequence[Hit], calibration: Calibration, terms: int, *, floor: bool = True
+) -> list[Candidate]:
     """The hits worth showing, with their relevance.
 
     Args:
         hits: All of the user's memories, with both scores.
         calibration: Of the embedding model.
+        terms: How many terms the question has.
+        floor: Whether those that don't answer it are left out.
     """
     if not hits:
         return []
@@ -51,15 +61,26 @@ def candidates(hits: Sequence[Hit], calibration: Calibration) -> list[Candidate]
     lexical = np.array([hit.lexical for hit in hits])
     similarity = calibration.similarity(cosine, "question")
     relevance = relevances(similarity, lexical)
-    shown = (similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_LEXICAL)
+    shown = answers(similarity, lexical, terms) if floor else np.ones(len(hits), dtype=bool)
     return [
         Candidate(hit.id, float(similarity[i]), float(relevance[i])) for i, hit in enumerate(hits) if shown[i]
     ]
 
 
-def relevances(
-    similarity: NDArray[np.floating[Any]], lexical: NDArray[np.floating[Any]]
-) -> NDArray[np.float64]:
+def answers(similarity: Vector, lexical: Vector, terms: int) -> NDArray[np.bool_]:
+    """Which memories answer a question: near in meaning, or with most of its rare words.
+
+    Args:
+        similarity: Calibrated cosines of all of a user's memories.
+        lexical: Their BM25 scores.
+        terms: How many terms the question has.
+    """
+    rarest = np.log(1 + (len(lexical) - 0.5) / 1.5)  # the IDF of a term that one memory has
+    best = max(terms, 1) * rarest * TERM_WEIGHT
+    return (similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_SHARE * best)
+
+
+def relevances(similarity: Vector, lexical: Vector) -> NDArray[np.float64]:
     """Fused and sharpened scores, 0–1: `(d · similarity + (1 - d) · lexical / best lexical) ** sharpness`.
 
     Args:

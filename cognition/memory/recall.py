@@ -64,9 +64,16 @@ class Recall:
         self._embedder = embedder
         self._weights = weights
 
-    async def search(self, where: Filter, query: str, limit: int) -> list[Recalled]:
-        """The `limit` best of all memories in the filter, best first; empty when none is worth showing."""
-        found = await self._candidates(where, clean(query))
+    async def search(self, where: Filter, query: str, limit: int, *, floor: bool = True) -> list[Recalled]:
+        """The `limit` best of all memories in the filter, best first.
+
+        Args:
+            where: Whose memories, and which.
+            query: The question.
+            limit: How many at most.
+            floor: Whether a memory that doesn't answer the question is left out.
+        """
+        found = await self._candidates(where, clean(query), floor=floor)
         if not found:
             return []
         kept = {candidate.id: candidate for candidate in contenders(found, limit, self._weights)}
@@ -103,9 +110,9 @@ class Recall:
             return []
         languages = set(await self._collection.facet(where, "language"))
         vector = (await self._embedder.aembed([query], "query"))[0]
-        terms = await asyncio.to_thread(_terms, query, languages)
+        terms, own = await asyncio.to_thread(_terms, query, languages)
         hits = await self._collection.hybrid(where, vector, terms, count)
-        return candidates(hits, self._embedder.calibration)
+        return candidates(hits, self._embedder.calibration, own, floor=floor)
 
     def _recalled(self, memory: Memory, candidate: Candidate) -> Recalled:
         score = candidate.relevance * self._weights[memory.memory_importance - 1]
@@ -120,8 +127,12 @@ def filter_of(user_id: str, artifact_name: str = "", period: Period | None = Non
     return Filter(user_id, equals=equals, between=between)
 
 
-def _terms(query: str, languages: set[str]) -> SparseVector:
-    """The words of a question in the languages that are stored and in its own; of a long one, of its ends."""
+def _terms(query: str, languages: set[str]) -> tuple[SparseVector, int]:
+    """The words of a question in the languages that are stored and in its own, and how many it has in its own.
+
+    Of a long question only the ends are read.
+    """
     if len(query) > LONGEST_QUERY:
         query = f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"
-    return query_terms(query, {*languages, detect_language(query)})
+    own = detect_language(query)
+    return query_terms(query, {*languages, own}), len(query_terms(query, [own]).indices)
