@@ -27,7 +27,7 @@ pictures: .venv/dev ## Draw the graphs and the settings into the documents
 	@$(BIN)/python .ci/pictures.py
 
 lock: .venv/dev ## Pin every dependency anew
-	@$(BIN)/pip freeze --exclude-editable | grep -v '@' > constraints.txt
+	@$(BIN)/pip freeze --exclude-editable | sed 's/+cpu//' > constraints.txt
 
 clean: ## Remove the environment
 	rm -rf .venv
