@@ -44,7 +44,7 @@ def build_app(player: Player) -> Starlette:
         check_model(model)
         if method not in METHODS:
             raise Refusal(404, "NOT_FOUND", f"The method {method!r} is not found.")
-        request = _checked(player, model, method, orjson.loads(await http.body()))
+        request = _checked(player, model, method, _read(await http.body()))
         if method == "countTokens":
             return _json({"totalTokens": replies.count_tokens(request.body)})
         return await _played(request, player.reply(request))
@@ -60,6 +60,16 @@ def build_app(player: Player) -> Starlette:
             )
         ]
     )
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    try:
+        read = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        read = None
+    if not isinstance(read, dict):
+        raise Refusal(400, "INVALID_ARGUMENT", "Invalid JSON payload received.")
+    return read
 
 
 def _checked(player: Player, model: str, method: str, body: dict[str, Any]) -> Request:
@@ -98,17 +108,20 @@ async def _stream(request: Request, reply: Reply) -> AsyncIterator[bytes]:
     for body in replies.events(request, reply):
         yield b"data: " + orjson.dumps(body) + b"\r\n\r\n"
         await asyncio.sleep(0)
-        if reply.failure == "stall":
-            await asyncio.Event().wait()
-    if reply.failure == "drop":
-        raise ConnectionResetError
+    await _fail(reply)
 
 
 async def _broken(reply: Reply) -> AsyncIterator[bytes]:
     yield b"{"
+    await _fail(reply)
+
+
+async def _fail(reply: Reply) -> None:
+    """Stay silent until the client leaves or the server stops, or break the connection, as scripted."""
     if reply.failure == "stall":
         await asyncio.Event().wait()
-    raise ConnectionResetError
+    if reply.failure == "drop":
+        raise ConnectionResetError
 
 
 def _model(name: str) -> dict[str, Any]:

@@ -41,14 +41,22 @@ def check_key(key: str | None) -> None:
     """Refuse a request without a key."""
     if not key:
         raise Refusal(
-            403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers. Please use API Key."
+            403,
+            "PERMISSION_DENIED",
+            "Method doesn't allow unregistered callers (callers without established identity). Please use "
+            "API Key or other form of API consumer identity to call this API.",
         )
 
 
 def check_model(model: str) -> None:
     """Refuse a model that is none of Gemini's."""
     if not model.startswith("gemini-"):
-        raise Refusal(404, "NOT_FOUND", f"models/{model} is not found for API version v1beta.")
+        raise Refusal(
+            404,
+            "NOT_FOUND",
+            f"models/{model} is not found for API version v1beta, or is not supported for generateContent. "
+            "Call ListModels to see the list of available models and their supported methods.",
+        )
 
 
 def check_request(model: str, body: Json) -> int:
@@ -59,9 +67,10 @@ def check_request(model: str, body: Json) -> int:
     """
     contents = body.get("contents") or []
     _check_contents(contents)
-    for tool in body.get("tools") or ():
-        for declaration in tool.get("functionDeclarations") or ():
-            _check_schema(declaration.get("parameters"), declaration.get("name", ""))
+    for index, tool in enumerate(body.get("tools") or ()):
+        for number, declaration in enumerate(tool.get("functionDeclarations") or ()):
+            path = f"tools[{index}].function_declarations[{number}].parameters"
+            _check_schema(declaration.get("parameters"), path)
     return _check_signatures(model, contents) if is_gemini_3(model) else 0
 
 
@@ -73,11 +82,11 @@ def _check_contents(contents: list[Json]) -> None:
             raise _invalid(
                 f"* GenerateContentRequest.contents[{index}].parts: contents.parts must not be empty."
             )
-        for part in content["parts"]:
+        for number, part in enumerate(content["parts"]):
             if not any(part.get(key) for key in part if key != "thought"):
                 raise _invalid(
-                    f"* GenerateContentRequest.contents[{index}].parts: required oneof field 'data' must "
-                    "have one initialized field"
+                    f"* GenerateContentRequest.contents[{index}].parts[{number}].data: required oneof field "
+                    "'data' must have one initialized field"
                 )
     if contents[-1].get("role") == "model":
         raise _invalid("Please ensure that multiturn requests end with a user turn.")
@@ -102,31 +111,33 @@ def _check_pairs(contents: list[Json]) -> None:
 
 
 def _check_signatures(model: str, contents: list[Json]) -> int:
+    """Every signature must be the model's own; only the newest turn's calls must have one."""
     skipped = 0
-    for index, content in enumerate(_current_turn(contents)):
-        for part in content["parts"]:
-            signature = part.get("thoughtSignature")
-            first_call = part is next(_calls(content), None)
-            if signature and is_skip_marker(signature):
-                skipped += 1
-            elif signature and signer(signature, part) != model:
-                raise _invalid("Corrupted thought signature.")
-            elif first_call and not signature and content.get("role") == "model":
-                name = part["functionCall"]["name"]
-                raise _invalid(
-                    f"Function call is missing a thought_signature in functionCall parts. Function call "
-                    f"`default_api:{name}`, position {index + 1}."
-                )
+    for part in (part for content in contents for part in content["parts"]):
+        signature = part.get("thoughtSignature")
+        if signature and is_skip_marker(signature):
+            skipped += 1
+        elif signature and signer(signature, part) != model:
+            raise _invalid("Corrupted thought signature.")
+    start = _turn_start(contents)
+    for position, content in enumerate(contents[start:], start + 1):
+        first_call = next(_calls(content), None)
+        if first_call and not first_call.get("thoughtSignature"):
+            raise _invalid(
+                "Function call is missing a thought_signature in functionCall parts. Function call "
+                f"`default_api:{first_call['functionCall']['name']}`, position {position}."
+            )
     return skipped
 
 
-def _current_turn(contents: list[Json]) -> list[Json]:
-    """What follows the last content of the user that is not a function response."""
-    start = 0
-    for index, content in enumerate(contents):
-        if content.get("role") != "model" and not any(_responses(content)):
-            start = index
-    return contents[start + 1 :]
+def _turn_start(contents: list[Json]) -> int:
+    """The index of the last content of the user that is not a function response."""
+    users = (
+        index
+        for index, content in enumerate(contents)
+        if content.get("role") != "model" and not any(_responses(content))
+    )
+    return max(users, default=0)
 
 
 def _check_schema(schema: Json | None, path: str) -> None:
@@ -139,14 +150,14 @@ def _check_schema(schema: Json | None, path: str) -> None:
     kind = str(schema.get("type", "")).upper()
     values = schema.get("enum")
     if values is not None and (not values or any(value == "" for value in values)):
-        raise _invalid(f"* {path}.enum: cannot be empty")
+        raise _invalid(f"* GenerateContentRequest.{path}.enum: cannot be empty")
     if kind == "OBJECT" and not schema.get("properties"):
-        raise _invalid(f"* {path}.properties: should be non-empty for OBJECT type")
+        raise _invalid(f"* GenerateContentRequest.{path}.properties: should be non-empty for OBJECT type")
     if kind == "ARRAY" and not schema.get("items"):
-        raise _invalid(f"* {path}.items: missing field.")
+        raise _invalid(f"* GenerateContentRequest.{path}.items: missing field.")
     for option in schema.get("anyOf") or ():
         if str(option.get("type", "")).upper() == "OBJECT":
-            raise _invalid(f"* {path}.any_of: objects are not supported here.")
+            raise _invalid(f"* GenerateContentRequest.{path}.any_of: objects are not supported here.")
         _check_schema(option, f"{path}.any_of")
     for name, inner in (schema.get("properties") or {}).items():
         _check_schema(inner, f"{path}.properties[{name}]")

@@ -15,14 +15,18 @@ _FINISH: Final = {
     "max_tokens": "MAX_TOKENS",
 }
 
+_DOWN: Final = {
+    "internal": (500, "INTERNAL", "An internal error has occurred. Please retry."),
+    "unavailable": (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+}
+
 
 def refusal_of(reply: Reply) -> Refusal | None:
     """The error that a scripted reply stands for, if it is one."""
     if reply.failure == "rate_limit":
         return RateLimit(reply.retry_after)
-    if reply.failure == "unavailable":
-        return Refusal(503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
-    return None
+    down = _DOWN.get(reply.failure or "")
+    return Refusal(*down) if down else None
 
 
 class RateLimit(Refusal):
@@ -43,24 +47,33 @@ class RateLimit(Refusal):
 
 def response(request: Request, reply: Reply) -> Json:
     """The whole response body."""
-    return _body(request, reply, _parts(request.model, reply), last=True)
+    parts = _parts(request.model, reply)
+    return _body(request, reply, parts, _usage(count_tokens(request.body), parts), last=True)
 
 
 def events(request: Request, reply: Reply) -> Iterator[Json]:
-    """The response bodies of a stream: thoughts, the text in pieces, then its signature and the calls."""
-    parts = _parts(request.model, reply)
+    """The response bodies of a stream: thoughts, the text in pieces, then its signature and the calls.
+
+    Each tells the usage so far, as Gemini does. A reply that stalls or drops ends after its text.
+    """
+    prompt = count_tokens(request.body)
+    sent: list[Json] = []
+    for parts, last in _pieces(_parts(request.model, reply), reply):
+        sent += parts
+        yield _body(request, reply, parts, _usage(prompt, sent), last=last)
+
+
+def _pieces(parts: list[Json], reply: Reply) -> Iterator[tuple[list[Json], bool]]:
     thoughts = [part for part in parts if part.get("thought")]
-    calls = [part for part in parts if "functionCall" in part]
     if thoughts:
-        yield _body(request, reply, thoughts, last=False)
+        yield thoughts, False
     for piece in _cut(reply.text, reply.chunks):
-        yield _body(request, reply, [{"text": piece}], last=False)
-    if reply.failure == "drop":
+        yield [{"text": piece}], False
+    if reply.failure in ("stall", "drop"):
         return
     signatures = [part["thoughtSignature"] for part in parts if "text" in part and "thoughtSignature" in part]
-    yield _body(
-        request, reply, [*({"text": "", "thoughtSignature": s} for s in signatures), *calls], last=True
-    )
+    signed = [{"text": "", "thoughtSignature": signature} for signature in signatures]
+    yield [*signed, *(part for part in parts if "functionCall" in part)], True
 
 
 def _parts(model: str, reply: Reply) -> list[Json]:
@@ -78,23 +91,31 @@ def _parts(model: str, reply: Reply) -> list[Json]:
     return [*parts, *calls]
 
 
-def _body(request: Request, reply: Reply, parts: list[Json], *, last: bool) -> Json:
+def _body(request: Request, reply: Reply, parts: list[Json], usage: Json, *, last: bool) -> Json:
+    body: Json = {"modelVersion": request.model, "usageMetadata": usage}
     if reply.failure == "blocked":
-        return {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "modelVersion": request.model}
+        return {**body, "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
+    if reply.failure == "no_candidate":
+        return body
     candidate: Json = {"index": 0, "content": {"role": "model", "parts": parts}}
     if reply.failure in ("safety", "malformed", "empty"):
         candidate["content"] = {"role": "model"}
     if last:
         candidate["finishReason"] = _FINISH.get(reply.failure or "", "STOP")
-    body: Json = {"candidates": [candidate], "modelVersion": request.model}
-    if last:
-        prompt, said = count_tokens(request.body), _tokens(reply.text) + 12 * len(reply.calls)
-        body["usageMetadata"] = {
-            "promptTokenCount": prompt,
-            "candidatesTokenCount": said,
-            "totalTokenCount": prompt + said,
-        }
-    return body
+    return {**body, "candidates": [candidate]}
+
+
+def _usage(prompt: int, parts: list[Json]) -> Json:
+    thought = _tokens("".join(part["text"] for part in parts if part.get("thought")))
+    said = _tokens(
+        "".join(str(part.get("functionCall") or part["text"]) for part in parts if not part.get("thought"))
+    )
+    usage = {
+        "promptTokenCount": prompt,
+        "candidatesTokenCount": said,
+        "totalTokenCount": prompt + said + thought,
+    }
+    return {**usage, "thoughtsTokenCount": thought} if thought else usage
 
 
 def count_tokens(body: Json) -> int:

@@ -3,16 +3,46 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from html import unescape
+from typing import Final, NamedTuple
 
 from cognition.rehearsal.script import Call, Reply, Request
 
 MARK: Final = "[rehearsal]"
 
-HELP: Final = (
-    "I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do you "
-    "know about …?», say «forget ID» or «think harder about …». Set GOOGLE_API_KEY for real answers."
+
+class Words(NamedTuple):
+    """What the responder says of its own, in one language."""
+
+    help: str
+    plan: str
+    memories: str
+
+
+ENGLISH: Final = Words(
+    help="I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do "
+    "you know about …?», say «forget ID» or «think harder about …». Set GOOGLE_API_KEY for real answers.",
+    plan="Thinking on as {model}, with this plan:",
+    memories="What I remember that may help:",
 )
+FRENCH: Final = Words(
+    help="Je répète : aucun modèle ne pense ici, quelques règles répondent. Dites «souviens-toi que …», "
+    "demandez «que sais-tu de … ?», dites «oublie ID» ou «réfléchis mieux à …». Pour de vraies réponses, "
+    "définissez GOOGLE_API_KEY.",
+    plan="Je poursuis avec {model} et ce plan :",
+    memories="Ce dont je me souviens et qui peut aider :",
+)
+
+_FRENCH_WORD: Final = re.compile(
+    r"\b(?:bonjour|salut|merci|je|tu|vous|mon|ma|mes|ton|le|la|les|des|une?|est|où|quel(?:le)?s?|qui|que|quoi|"
+    r"comment|pourquoi|réfléchis)\b|\b(?:j|l|d|qu|c)['’]",
+    re.IGNORECASE,
+)
+_ASKED: Final = (
+    r"(?:^|[.!?,;:\n]|\b(?:please|always|also|and|et|(?:can|could|will|would) you|you to|"
+    r"s['’]il (?:te|vous) pla[iî]t))\s*"
+)
+"""Where a request may begin: «remember …», and not «I can't remember …»."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +61,7 @@ class Rule:
 
 
 def _remember(match: re.Match[str], request: Request) -> Call:
-    strong = re.search(r"\b(always|never|important|toujours|jamais)\b", match[0], re.IGNORECASE)
+    strong = re.search(r"\b(always|never|important|toujours|jamais)\b", match.string, re.IGNORECASE)
     arguments = {
         "artifact_name": "Profil d'Alignement",
         "fact": match["fact"].strip(),
@@ -41,12 +71,12 @@ def _remember(match: re.Match[str], request: Request) -> Call:
 
 
 def _search(match: re.Match[str], request: Request) -> Call:
-    about = (match["about"] or "").strip(" ?!.")
+    about = match["about"].strip(" ?!.,")
     return Call("search_meta_artifacts", {} if about.lower() in ("", "me", "moi") else {"query": about})
 
 
 def _forget(match: re.Match[str], request: Request) -> Call:
-    return Call("delete_meta_artifact_item", {"memory_id": match["id"].strip(" .!")})
+    return Call("delete_meta_artifact_item", {"memory_id": match["id"]})
 
 
 def _climb(match: re.Match[str], request: Request) -> Call:
@@ -61,21 +91,26 @@ def _climb(match: re.Match[str], request: Request) -> Call:
 
 RULES: Final = (
     Rule(
-        "update_meta_artifact",
-        r"\b(?:remember|souviens[- ]toi|retiens|n'oublie pas)\b(?: that| que| qu')?[\s:,]*(?P<fact>.{3,})",
-        _remember,
-    ),
-    Rule(
         "search_meta_artifacts",
-        r"\b(?:what do you (?:know|remember)|que sais-tu|que te rappelles-tu|qu'est-ce que tu sais)\b"
-        r"(?:\s*(?:about|of|de|sur|à propos de)\s+(?P<about>.*))?",
+        r"\b(?:what (?:do|can) you (?:know|remember)|do you remember|que sa(?:is-tu|vez-vous)|"
+        r"qu['’]est-ce que tu sais|te (?:souviens|rappelles)-tu|tu te (?:souviens|rappelles))\b\s*"
+        r"(?:(?:about|of|de|du|des|sur|à propos d[eu])\s+|(?:à propos )?d['’])?(?P<about>[^?\n]*)",
         _search,
     ),
-    Rule("delete_meta_artifact_item", r"^\s*(?:forget|oublie)\s+(?P<id>[\w-]+)", _forget),
     Rule(
-        "new_cognitive_level", r"\b(?:think harder|think deeper|réfléchis mieux|réfléchis plus)\b.*", _climb
+        "update_meta_artifact",
+        _ASKED + r"(?:remember|don['’]t forget|souviens[- ]toi|rappelle[- ]toi|retiens|n['’]oublie pas)\b"
+        r"(?:\s+(?:that|que)\b|\s+qu['’])?[\s:,]*(?P<fact>.{3,})",
+        _remember,
+    ),
+    Rule("delete_meta_artifact_item", _ASKED + r"(?:forget|oublie)\s+[«\"'`\s]*(?P<id>[\w-]+)", _forget),
+    Rule(
+        "new_cognitive_level",
+        r"\b(?:think (?:harder|deeper)|réfléchis (?:mieux|plus|davantage))\b.*",
+        _climb,
     ),
 )
+"""Tried in their order. A line here reaches a capability; its function makes the arguments of the call."""
 
 
 def respond(request: Request) -> Reply:
@@ -83,21 +118,32 @@ def respond(request: Request) -> Reply:
     if "<distillation>" in request.system:
         return Reply(text=MARK)
     if responses := request.responses:
-        return Reply(text=f"{MARK} " + "\n\n".join(text for _, text in responses))
+        return Reply(text=f"{MARK} " + "\n\n".join(_shown(text) for _, text in responses), chunks=4)
     said = _own_words(request)
     for rule in RULES:
         if rule.tool in request.tools and (match := re.search(rule.pattern, said, re.IGNORECASE | re.DOTALL)):
             return Reply(calls=[rule.call(match, request)])
-    return Reply(text=f"{MARK} {_plain_answer(request)}", chunks=4)
+    return Reply(text=f"{MARK} {_plain_answer(request, said)}", chunks=4)
 
 
-def _plain_answer(request: Request) -> str:
-    newest = request.texts[-1]
-    if plan := re.search(r"<transfer_plan[^>]*>\n(.*?)\n</transfer_plan>", newest, re.DOTALL):
-        return f"Thinking on as {request.model}, with this plan:\n\n{plan[1]}"
-    if memories := re.search(r"<memories[^>]*>\n(.*?)\n</memories>", newest, re.DOTALL):
-        return f"What I remember that may help:\n\n{memories[1]}"
-    return HELP
+def _plain_answer(request: Request, said: str) -> str:
+    words = FRENCH if _FRENCH_WORD.search(said) else ENGLISH
+    if plan := _block(request, "transfer_plan"):
+        return f"{words.plan.format(model=request.model)}\n\n{plan}"
+    if memories := _block(request, "memories"):
+        return f"{words.memories}\n\n{memories}"
+    return words.help
+
+
+def _block(request: Request, tag: str) -> str:
+    """The text of a block of data under the newest message, or nothing."""
+    found = re.search(rf"<{tag}\b[^>]*>.*?</{tag}>", request.texts[-1], re.DOTALL)
+    return _shown(found[0]) if found else ""
+
+
+def _shown(text: str) -> str:
+    """A tool's or a block's text as a person reads it: without the tags, and not escaped."""
+    return unescape(re.sub(r"</?[a-z_]+(?: [^<>]*)?>\n?", "", text)).strip()
 
 
 def _own_words(request: Request) -> str:

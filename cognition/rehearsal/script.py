@@ -1,11 +1,24 @@
 """What a scripted model says: replies with their failures and delays."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from cognition.rehearsal.signatures import standard
+
 Failure = Literal[
-    "rate_limit", "unavailable", "stall", "drop", "blocked", "safety", "malformed", "max_tokens", "empty"
+    "rate_limit",
+    "internal",
+    "unavailable",
+    "stall",
+    "drop",
+    "blocked",
+    "no_candidate",
+    "safety",
+    "malformed",
+    "max_tokens",
+    "empty",
 ]
 
 
@@ -28,7 +41,8 @@ class Reply:
     chunks: int = 1
     """Into how many pieces a stream cuts the text."""
     failure: Failure | None = None
-    """`drop` ends the stream in its middle; `max_tokens` ends the answer after its text."""
+    """`stall` goes silent after the text and `drop` breaks the connection there; `max_tokens` ends the answer
+    with the text that it has."""
     retry_after: float | None = None
     """Seconds of the RetryInfo of a `rate_limit`."""
     latency: float = 0.0
@@ -64,15 +78,27 @@ class Request:
         return {declaration["name"]: declaration for declaration in declared}
 
     @property
+    def signatures(self) -> list[str]:
+        """The thought signatures that came back, in their order and in the alphabet they were issued in."""
+        parts = [part for content in self.body.get("contents") or () for part in content["parts"]]
+        return [standard(part["thoughtSignature"]) for part in parts if part.get("thoughtSignature")]
+
+    @property
     def responses(self) -> list[tuple[str, str]]:
         """Name and text of the function responses in the last content."""
         parts = self.body["contents"][-1]["parts"]
         found = [part["functionResponse"] for part in parts if "functionResponse" in part]
-        return [(r["name"], str(r["response"].get("output", r["response"]))) for r in found]
+        return [(r["name"], _output(r.get("response") or {})) for r in found]
 
 
 Script = Sequence[Reply] | Callable[[Request], Reply]
 """Replies in their order, the last one repeated; or a function of the request."""
+
+
+def _output(response: dict[str, Any]) -> str:
+    """A tool's text; clients send a JSON object as it is, and anything else under `output`."""
+    output = response.get("output", response)
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 
 
 def _text(content: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Mapping
 from functools import cache
 from threading import Lock, Thread
-from typing import Self
+from typing import Final, Self
 
 import uvicorn
 
@@ -12,6 +12,9 @@ from cognition.rehearsal.app import build_app
 from cognition.rehearsal.refusals import Refusal
 from cognition.rehearsal.responder import respond
 from cognition.rehearsal.script import Reply, Request, Script
+
+KEPT: Final = 100
+"""How many requests a keyless server keeps: it may run for days, and each holds a whole conversation."""
 
 
 class RehearsalServer:
@@ -65,9 +68,9 @@ class RehearsalServer:
     def reply(self, request: Request) -> Reply:
         """The next reply of the model's script."""
         with self._lock:
-            if request.method != "countTokens":
-                self.requests.append(request)
+            self.requests.append(request)
             if self._scripts is None:
+                del self.requests[:-KEPT]
                 return respond(request)
             script = self._scripts.get(request.model)
             if script is None:

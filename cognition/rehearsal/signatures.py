@@ -25,7 +25,7 @@ def sign(model: str, part: dict[str, Any]) -> str:
 def signer(signature: str, part: dict[str, Any]) -> str | None:
     """The model that put this signature on this part; None when it was issued for neither."""
     try:
-        decoded = base64.b64decode(signature.replace("-", "+").replace("_", "/"), validate=True).decode()
+        decoded = base64.b64decode(standard(signature), validate=True).decode()
     except ValueError:
         return None
     model, _, digest = decoded.rpartition(":")
@@ -34,8 +34,12 @@ def signer(signature: str, part: dict[str, Any]) -> str | None:
 
 def is_skip_marker(signature: str) -> bool:
     """Whether this is the documented marker, plain or in base64."""
-    encoded = base64.urlsafe_b64encode(SKIP_MARKER.encode()).decode()
-    return signature.rstrip("=").replace("+", "-").replace("/", "_") in (SKIP_MARKER, encoded.rstrip("="))
+    return signature == SKIP_MARKER or standard(signature) == base64.b64encode(SKIP_MARKER.encode()).decode()
+
+
+def standard(signature: str) -> str:
+    """A signature in the alphabet that it was issued in: clients send bytes back in the URL-safe one."""
+    return signature.replace("-", "+").replace("_", "/")
 
 
 def _digest(model: str, part: dict[str, Any]) -> str:
