@@ -77,7 +77,7 @@ def answers(similarity: Vector, lexical: Vector, terms: int) -> NDArray[np.bool_
     """
     rarest = np.log(1 + (len(lexical) - 0.5) / 1.5)  # the IDF of a term that one memory has
     best = max(terms, 1) * rarest * TERM_WEIGHT
-    return (similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_SHARE * best)
+    return np.asarray((similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_SHARE * best))
 
 
 def relevances(similarity: Vector, lexical: Vector) -> NDArray[np.float64]:

@@ -85,8 +85,8 @@ class Recall:
     async def for_prompt(self, user_id: str, text: str) -> list[str]:
         """Ids of the user's axioms, newest first, and of the best matches of a text.
 
-        Without a floor: the model reads a handful of lines and passes over what doesn't fit, and a short fact is
-        often far from the question that it answers.
+        Without a floor: the model reads a handful of lines and passes over what doesn't fit, and a short fact
+        is often far from the question that it answers.
         """
         axioms = Filter(user_id, equals={"memory_importance": AXIOM})
         records = await self._collection.scroll(axioms, AXIOMS_IN_PROMPT, order_by="updated_at")
@@ -128,7 +128,7 @@ def filter_of(user_id: str, artifact_name: str = "", period: Period | None = Non
 
 
 def _terms(query: str, languages: set[str]) -> tuple[SparseVector, int]:
-    """The words of a question in the languages that are stored and in its own, and how many it has in its own.
+    """The words of a question in the stored languages and in its own, and how many it has in its own.
 
     Of a long question only the ends are read.
     """
