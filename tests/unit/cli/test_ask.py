@@ -1,0 +1,95 @@
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cognition.rehearsal import RehearsalServer, Reply
+from cognition.storage.folder import FolderLock
+from tests.conftest import LITE
+from tests.unit.cli.conftest import Run
+
+Program = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch, rehearsal: RehearsalServer, run: Run) -> RehearsalServer:
+    monkeypatch.setenv("GOOGLE_API_KEY", "test")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", rehearsal.url)
+    return rehearsal
+
+
+def test_an_answer_as_json_has_its_account(scripted: RehearsalServer, run: Run) -> None:
+    scripted.script(LITE, [Reply(text="Bonjour, été", chunks=3)])
+    told = json.loads(run("ask", "bonjour", "--json").stdout)
+    assert told["answer"] == "Bonjour, été"
+    assert told["level"] == "MODEL_LITE"
+    assert told["calls"] == {"MODEL_LITE": 1}
+    assert told["rehearsal"] is False
+    again = json.loads(run("ask", "encore", "--json", "--chat", told["chat_id"]).stdout)
+    assert again["chat_id"] == told["chat_id"]
+    assert scripted.requests[-1].texts == ["bonjour", "Bonjour, été", "encore"]
+
+
+def test_standard_input_is_the_question(scripted: RehearsalServer, run: Run) -> None:
+    scripted.script(LITE, [Reply(text="ok")])
+    shown = run("ask", "-", stdin="première\nseconde".encode())
+    assert shown.stdout == "ok\n"
+    assert scripted.requests[-1].texts == ["première\nseconde"]
+
+
+def test_a_turn_without_answer_exits_with_1(scripted: RehearsalServer, run: Run) -> None:
+    scripted.script(LITE, [Reply(failure="blocked")])
+    shown = run("ask", "something")
+    assert shown.exit_code == 1
+    assert shown.stdout == ""
+    assert shown.stderr.strip()
+    assert json.loads(run("ask", "something", "--json").stdout)["error"] == "blocked"
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "-"])
+def test_no_question_is_refused(run: Run, question: str) -> None:
+    shown = run("ask", question)
+    assert shown.exit_code == 1
+    assert "nothing to ask" in shown.stderr
+
+
+def test_control_characters_of_a_model_stay_off_the_terminal(scripted: RehearsalServer, run: Run) -> None:
+    scripted.script(LITE, [Reply(text="a\x1b]0;title\x07b\x1b[31mc")])
+    assert run("ask", "hi").stdout == "a]0;titlebc\n"
+
+
+def test_a_bad_setting_is_named(program: Program) -> None:
+    ran = program("ask", "hi", COGNITION_MODEL_LITE="gemini")
+    assert ran.returncode == 1
+    assert "COGNITION_MODEL_LITE" in ran.stderr
+    assert "provider:model" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_folder_that_another_holds_is_refused_with_its_pid(program: Program, tmp_path: Path) -> None:
+    with FolderLock(tmp_path / "home", "http://127.0.0.1:9"):
+        ran = program("ask", "hi")
+    assert ran.returncode == 1
+    assert "in use by process" in ran.stderr
+    assert "http://127.0.0.1:9" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_bytes_that_are_no_text_are_no_crash(program: Program) -> None:
+    ran = program("ask", b"caf\xe9".decode("utf-8", "surrogateescape"))
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_help_is_quick_for_it_loads_nothing(bare_environment: dict[str, str]) -> None:
+    code = (
+        "import sys, cognition.cli.main; "
+        "heavy = {'langgraph', 'langchain_core', 'numpy', 'httpx', 'prompt_toolkit'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=bare_environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr

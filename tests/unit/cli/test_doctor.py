@@ -1,0 +1,69 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from cognition.settings import process_settings
+from cognition.storage.folder import FolderLock
+from tests.unit.cli.conftest import Run
+
+
+def test_a_sound_installation(run: Run) -> None:
+    run("chat", stdin=b"hello\n")
+    shown = run("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(shown.stdout)}
+    assert shown.exit_code == 0, shown.stdout
+    assert set(checks) == {"versions", "key", "models", "folder", "embedding", "memories", "threads"}
+    assert checks["threads"]["found"] == "1 chats"
+    assert "rehearsed" in checks["key"]["found"]
+    assert run("doctor").exit_code == 0
+
+
+def test_a_key_is_never_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "AIza-secret")
+    assert "AIza-secret" not in run("doctor").output
+
+
+def test_a_missing_embedding_model(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNITION_MEMORY_EMBEDDING", "/nowhere/model")
+    shown = run("doctor")
+    assert shown.exit_code == 1
+    assert "✗ embedding: /nowhere/model" in shown.stdout
+    assert "→" in shown.stdout
+
+
+def test_p40_vectors_of_another_model(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("chat", stdin=b"remember that I live in Lyon\n")
+    monkeypatch.setenv("COGNITION_MEMORY_EMBEDDING", "use-multilingual")
+    process_settings.cache_clear()
+    shown = run("doctor")
+    assert shown.exit_code == 1
+    assert "✗ memories" in shown.stdout
+    assert "cognition reembed" in shown.stdout
+    refused = run("ask", "where do I live?")
+    assert refused.exit_code == 1
+    assert "cognition reembed" in refused.stderr
+
+
+def test_a_model_of_an_unknown_provider(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNITION_MODEL_PRO", "nobody:model")
+    shown = run("doctor")
+    assert shown.exit_code == 1
+    assert "✗ models" in shown.stdout
+
+
+def test_a_held_folder(run: Run, tmp_path: Path) -> None:
+    with FolderLock(tmp_path / "home", "http://127.0.0.1:9"):
+        shown = run("doctor")
+    assert shown.exit_code == 1
+    assert "✗ folder" in shown.stdout
+    assert "http://127.0.0.1:9" in shown.stdout
+
+
+def test_threads_that_are_no_database(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "threads.sqlite").write_text("this is no database at all " * 99)
+    shown = run("doctor")
+    assert shown.exit_code == 1
+    assert "✗ threads" in shown.stdout
+    assert "Put" in shown.stdout
