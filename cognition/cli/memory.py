@@ -54,7 +54,7 @@ def undo(user: str, memory_id: str) -> None:
 
     restored = asyncio.run(ask())["memory"]
     if restored is None:
-        msg = f"No memory of {user!r} has the id {memory_id!r} and an older text."
+        msg = f"No memory of {user!r} has the id {memory_id!r}."
         raise ValueError(msg)
     typer.echo(printable(f"{memory_id} says again: {restored['fact']}"))
 

@@ -59,7 +59,11 @@ async def delete_memory(memory: LongTermMemory, user_id: str, memory_id: str) ->
 
 
 async def undo_memory(memory: LongTermMemory, user_id: str, memory_id: str) -> dict[str, Any]:
-    """Bring back the text that a memory had before its last change; `memory` is None when there is none."""
+    """Bring back the text that a memory had before its last change; `memory` is None when there is none.
+
+    Raises:
+        ValueError: It has no older text.
+    """
     restored = await memory.undo(user_id, memory_id)
     return {"memory_id": memory_id, "memory": _row(restored) if restored else None}
 

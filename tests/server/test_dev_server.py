@@ -1,0 +1,182 @@
+"""The graphs on `langgraph dev`, as Studio, the SDK and the command line use them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic
+from uuid import uuid4
+
+import httpx
+import pytest
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
+
+ROOT = Path(__file__).parents[2]
+LANGGRAPH = Path(sys.executable).with_name("langgraph")
+
+
+class DevServer:
+    """`langgraph dev` on a folder of its own, started anew as often as a test likes."""
+
+    def __init__(self, environment: dict[str, str], log: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._environment = environment
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> SyncLangGraphClient:
+        command = [str(LANGGRAPH), "dev", "--no-browser", "--no-reload", "--n-jobs-per-worker", "10"]
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, "--port", str(self.port)],
+                cwd=ROOT,
+                env=self._environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = monotonic() + 60
+        with httpx.Client(transport=httpx.HTTPTransport(retries=3), base_url=self.url) as http:
+            while monotonic() < deadline and self._process.poll() is None:
+                try:
+                    if http.get("/cognition/health").is_success:
+                        return get_sync_client(url=self.url)
+                except httpx.TransportError:
+                    continue
+        raise AssertionError(self._log.read_text()[-3000:])
+
+    def stop(self, how: signal.Signals) -> int:
+        assert self._process
+        os.killpg(self._process.pid, how)
+        code = self._process.wait(30)
+        self._process = None
+        return code
+
+    def close(self) -> None:
+        if self._process:
+            self.stop(signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path_factory.mktemp("user")),
+        "COGNITION_HOME": str(tmp_path_factory.mktemp("home")),
+        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+        "LANGGRAPH_NO_VERSION_CHECK": "true",
+        "LANGSMITH_TRACING": "false",
+    }
+
+
+@pytest.fixture(scope="module")
+def server(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[DevServer]:
+    server = DevServer(environment, tmp_path_factory.mktemp("log") / "server.log")
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def client(server: DevServer) -> SyncLangGraphClient:
+    return server.start()
+
+
+@pytest.fixture
+def cognition(environment: dict[str, str]) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    code = "from cognition.cli.main import app; app()"
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    return run
+
+
+def say(client: SyncLangGraphClient, thread: str, text: str, user: str = "ada") -> list[tuple[str, object]]:
+    stream = client.runs.stream(
+        thread,
+        "echo",
+        input={"messages": [{"role": "user", "content": text}]},
+        context={"user_id": user},
+        stream_mode=["messages-tuple", "custom", "values"],
+    )
+    return [(part.event, part.data) for part in stream]
+
+
+def newest(client: SyncLangGraphClient, thread: str) -> str:
+    values = client.threads.get_state(thread)["values"]
+    return str(values["messages"][-1]["content"])  # type: ignore[call-overload]
+
+
+def test_the_graph_is_drawn_with_its_three_levels(client: SyncLangGraphClient) -> None:
+    assistant = client.assistants.search(graph_id="echo")[0]
+    drawn = client.assistants.get_graph(assistant["assistant_id"])
+    assert {"think_lite", "think_flash", "think_pro"} <= {str(node["id"]) for node in drawn["nodes"]}
+    form = client.assistants.get_schemas(assistant["assistant_id"])["context_schema"]
+    assert set(form["properties"]) == {"user_id", "user_name", "policy", "memory"}  # type: ignore[index]
+
+
+def test_a_turn_streams(client: SyncLangGraphClient) -> None:
+    thread = client.threads.create()["thread_id"]
+    parts = say(client, thread, "think harder about chess")
+    events = [data for event, data in parts if event == "custom"]
+    assert {"type": "level", "from": "MODEL_LITE", "to": "MODEL_PRO"} in events
+    assert len([event for event, _ in parts if event == "messages"]) > 1
+    assert "Thinking on as gemini-3.1-pro-preview" in newest(client, thread)
+
+
+def test_p47_a_blank_user_is_refused(client: SyncLangGraphClient) -> None:
+    thread = client.threads.create()["thread_id"]
+    errors = [data for event, data in say(client, thread, "hello", user=" ") if event == "error"]
+    assert "is blank" in str(errors)
+
+
+def test_the_command_line_goes_through_the_server(
+    client: SyncLangGraphClient,
+    server: DevServer,
+    cognition: Callable[..., "subprocess.CompletedProcess[str]"],
+) -> None:
+    say(client, client.threads.create()["thread_id"], "remember that I play the oboe")
+    listed = cognition("memory", "list", "--user", "ada", "--json")
+    facts = {m["memory_id"]: m["fact"] for m in json.loads(listed.stdout)["memories"]}
+    assert list(facts.values()) == ["I play the oboe"], listed.stderr
+    told = json.loads(cognition("ask", "hello", "--user", "eve", "--chat", "work", "--json").stdout)
+    assert told["chat_id"] == "work"
+    assert told["level"] == "MODEL_LITE"
+    refused = cognition("ask", "hello", "--user", " ")
+    assert (refused.returncode, "is blank" in refused.stderr) == (1, True)
+    assert "Traceback" not in refused.stderr
+    doctor = cognition("doctor")
+    assert doctor.returncode == 0, doctor.stdout
+    assert server.url in doctor.stdout
+    assert cognition("memory", "delete", "no/such id", "--user", "ada").returncode == 1
+    assert cognition("memory", "delete", next(iter(facts)), "--user", "ada").returncode == 0
+    assert cognition("memory", "list", "--user", "ada").stdout == "Nothing is remembered.\n"
+
+
+def test_a_thread_goes_on_after_a_kill(client: SyncLangGraphClient, server: DevServer) -> None:
+    thread = str(uuid4())
+    client.threads.create(thread_id=thread, graph_id="echo")
+    say(client, thread, "remember that I live in Lyon", user="kim")
+    client.close()
+    server.stop(signal.SIGKILL)
+    again = server.start()
+    again.threads.create(thread_id=thread, graph_id="echo", if_exists="do_nothing")
+    say(again, thread, "what do you know about me?", user="kim")
+    assert "I live in Lyon" in newest(again, thread)
+    said = again.threads.get_state(thread)["values"]["messages"]  # type: ignore[call-overload]
+    assert [m["content"] for m in said if m["type"] == "human"] == [
+        "remember that I live in Lyon",
+        "what do you know about me?",
+    ]
+    again.close()
+    assert server.stop(signal.SIGINT) == 0
