@@ -50,6 +50,8 @@ async def _run(context: Context, chat: str) -> None:
         if session.rehearsed:
             talk.view.note(REHEARSED)
         if interactive:
+            if session.where:
+                talk.view.note(f"Through the server at {session.where}, which holds the folder.")
             await talk.on_terminal(resumed=bool(chat))
         elif not await talk.through(piped_lines()):
             raise typer.Exit(1)
