@@ -42,8 +42,8 @@ def drawn(text: str, parts: Mapping[str, str]) -> str:
     """A document with each marked part drawn anew."""
     for name, part in parts.items():
         mark = re.escape(name)
-        pattern = rf"(<!-- {mark} -->\n).*?(\n<!-- /{mark} -->)"
-        text = re.sub(pattern, lambda found: found[1] + part + found[2], text, flags=re.DOTALL)  # noqa: B023
+        pattern = rf"(<!-- {mark} -->\n).*?(<!-- /{mark} -->)"
+        text = re.sub(pattern, lambda found: f"{found[1]}{part}\n{found[2]}", text, flags=re.DOTALL)  # noqa: B023
     return text
 
 

@@ -14,9 +14,11 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 import httpx
 import httpx2
 from langchain_core.exceptions import ContextOverflowError, ModelError, ModelInvalidRequestError
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from cognition.answers import FailureKind, Malformed, UnusableAnswer, check_answer, is_truncated
@@ -30,6 +32,7 @@ ATTEMPTS: Final = 3
 """Calls of one level before it counts as down."""
 
 Notify = Callable[[dict[str, Any]], None]
+Model = Runnable[LanguageModelInput, AIMessage]
 
 
 @runtime_checkable
@@ -71,6 +74,7 @@ class Models:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._chats: dict[tuple[str, bool], BaseChatModel] = {}
+        self._bound: dict[tuple[object, ...], tuple[Sequence[BaseTool], Model]] = {}
         self._building = Lock()
 
     @property
@@ -144,8 +148,7 @@ class Models:
         sent = prepare_history(messages, model, int(self.settings.context_tokens * 0.6))
         try:
             async with asyncio.timeout(limit):
-                chat = await asyncio.to_thread(self.chat, role)
-                runnable = chat.bind_tools(tools) if tools else chat
+                runnable = await self._runnable(role, tools)
                 async for attempt in _attempts(deadline, role, notify):
                     with attempt:
                         try:
@@ -177,6 +180,15 @@ class Models:
                 self._chats[key] = self._build(*key)
             return self._chats[key]
 
+    async def _runnable(self, role: Role, tools: Sequence[BaseTool]) -> Model:
+        """The role's model with its tools bound; their schemas are translated once and not at every call."""
+        key = (self.name(role), role == "MODEL_DISTILLATION", *map(id, tools))
+        if key not in self._bound:
+            chat = await asyncio.to_thread(self.chat, role)
+            # The tools are kept beside the model, so that no other object takes their identity.
+            self._bound[key] = tools, _with_tools(chat, tools)
+        return self._bound[key][1]
+
     def _build(self, name: str, distils: bool) -> BaseChatModel:
         from langchain.chat_models import init_chat_model  # noqa: PLC0415  # a second of imports, at the first call
 
@@ -195,6 +207,21 @@ class Models:
                 "google_api_key": key.get_secret_value() if key else "rehearsal",
             }
         return cast("BaseChatModel", init_chat_model(model, model_provider=provider, **options))
+
+
+def _with_tools(chat: BaseChatModel, tools: Sequence[BaseTool]) -> Model:
+    from langchain_google_genai import ChatGoogleGenerativeAI  # noqa: PLC0415  # loaded with the first model
+    from langchain_google_genai._function_utils import (  # noqa: PLC0415
+        convert_to_genai_function_declarations,
+    )
+
+    if not tools:
+        return chat
+    if isinstance(chat, ChatGoogleGenerativeAI):
+        # What `bind_tools` binds is translated anew at every call, a tenth of a short turn.
+        declared = [convert_to_openai_tool(tool) for tool in tools]
+        return chat.bind(tools=convert_to_genai_function_declarations(declared))
+    return chat.bind_tools(tools)
 
 
 def _attempts(deadline: float, role: Role, notify: Notify) -> AsyncRetrying:

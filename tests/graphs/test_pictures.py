@@ -1,0 +1,14 @@
+"""The graphs as Studio shows them, and the forms that they ask for."""
+
+from syrupy.assertion import SnapshotAssertion
+
+from graphs.echo import graph
+
+
+def test_the_picture_of_echo(snapshot: SnapshotAssertion) -> None:
+    assert graph.get_graph().draw_mermaid(with_styles=False) == snapshot
+
+
+def test_the_forms_of_echo(snapshot: SnapshotAssertion) -> None:
+    assert graph.get_input_jsonschema()["properties"].keys() == {"messages"}
+    assert graph.get_context_jsonschema() == snapshot
