@@ -143,10 +143,11 @@ def _turn_start(contents: list[Json]) -> int:
 def _check_schema(schema: Json | None, path: str) -> None:
     if not schema:
         return
-    if unknown := [key for key in schema if key not in SCHEMA_KEYS]:
+    if unknown := [key for key in schema if _camel(key) not in SCHEMA_KEYS]:
         raise _invalid(
             f"Invalid JSON payload received. Unknown name \"{unknown[0]}\" at '{path}': Cannot find field."
         )
+    schema = {_camel(key): value for key, value in schema.items()}
     kind = str(schema.get("type", "")).upper()
     values = schema.get("enum")
     if values is not None and (not values or any(value == "" for value in values)):
@@ -162,6 +163,11 @@ def _check_schema(schema: Json | None, path: str) -> None:
     for name, inner in (schema.get("properties") or {}).items():
         _check_schema(inner, f"{path}.properties[{name}]")
     _check_schema(schema.get("items"), f"{path}.items")
+
+
+def _camel(key: str) -> str:
+    """A field's name as documented; its name in the protocol buffer is taken as well, and clients send it."""
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), key)
 
 
 def _calls(content: Json) -> Iterator[Json]:

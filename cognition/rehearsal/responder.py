@@ -64,7 +64,7 @@ def _remember(match: re.Match[str], request: Request) -> Call:
     strong = re.search(r"\b(always|never|important|toujours|jamais)\b", match.string, re.IGNORECASE)
     arguments = {
         "artifact_name": "Profil d'Alignement",
-        "fact": match["fact"].strip(),
+        "fact": match["fact"].rstrip(" ?\n"),
         "importance": 5 if strong else 3,
     }
     return Call("update_meta_artifact", arguments)

@@ -45,6 +45,8 @@ def standard(signature: str) -> str:
 def _digest(model: str, part: dict[str, Any]) -> str:
     # A stream signs its text on an empty last part, so a text's signature can't cover the text.
     call = part.get("functionCall")
-    content = [call["name"], call.get("args") or {}] if call else "text"
-    text = json.dumps([model, content], sort_keys=True, ensure_ascii=False)
-    return hmac.new(_KEY, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    args = json.dumps((call or {}).get("args") or {})
+    # Numbers are doubles on this wire: the client sends 2.0 back as 2.
+    content = [call["name"], json.loads(args, parse_int=float)] if call else "text"
+    text = json.dumps([model, content], sort_keys=True)
+    return hmac.new(_KEY, text.encode(), hashlib.sha256).hexdigest()
