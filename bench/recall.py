@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bench.report import report
 from cognition.embedding import Embedder, load_embedder
 from cognition.memory.artifact import Memory, collection_spec
-from cognition.memory.engine import Filter, Hit, VectorCollection, open_engine
+from cognition.memory.engine import Filter, VectorCollection, open_engine
 from cognition.memory.lexical import detect_language, query_terms
 from cognition.memory.long_term import LongTermMemory
 from cognition.memory.ranking import SHARPNESS, answers, relevances
@@ -93,10 +93,10 @@ async def scored(
     vectors = await embedder.aembed(asked, "query")
     for row, question in enumerate(asked):
         terms = query_terms(question, languages | {detect_language(question)})
-        hits: list[Hit] = await collection.hybrid(Filter(USER), vectors[row], terms, len(memories))
-        for hit in hits:
-            cosine[row, places[hit.id]] = hit.cosine or 0.0
-            lexical[row, places[hit.id]] = hit.lexical
+        scores = await collection.scores(Filter(USER), vectors[row], terms)
+        columns = [places[str(id_)] for id_ in scores.ids]
+        cosine[row, columns] = scores.cosine
+        lexical[row, columns] = scores.lexical
     return cosine, lexical
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cognition.embedding import Calibration
-from cognition.memory.engine import Hit
+from cognition.memory.engine import Scores
 
 SIMILARITY_FLOOR: Final = 0.35
 """Below this calibrated similarity a memory is shown only for its words."""
@@ -45,25 +45,22 @@ class Candidate:
 
 
 def candidates(
-    hits: Sequence[Hit], calibration: Calibration, terms: int, *, floor: bool = True
+    scores: Scores, calibration: Calibration, terms: int, *, floor: bool = True
 ) -> list[Candidate]:
-    """The hits worth showing, with their relevance.
+    """The memories worth showing, with their relevance.
 
     Args:
-        hits: All of the user's memories, with both scores.
+        scores: Of all of the user's memories.
         calibration: Of the embedding model.
         terms: How many terms the question has.
         floor: Whether those that don't answer it are left out.
     """
-    if not hits:
-        return []
-    cosine = np.array([hit.cosine or 0.0 for hit in hits], dtype=np.float32)
-    lexical = np.array([hit.lexical for hit in hits])
-    similarity = calibration.similarity(cosine, "question")
-    relevance = relevances(similarity, lexical)
-    shown = answers(similarity, lexical, terms) if floor else np.ones(len(hits), dtype=bool)
+    similarity = calibration.similarity(scores.cosine, "question")
+    relevance = relevances(similarity, scores.lexical)
+    shown = answers(similarity, scores.lexical, terms) if floor else np.ones(len(scores.ids), dtype=bool)
     return [
-        Candidate(hit.id, float(similarity[i]), float(relevance[i])) for i, hit in enumerate(hits) if shown[i]
+        Candidate(str(scores.ids[i]), float(similarity[i]), float(relevance[i]))
+        for i in np.flatnonzero(shown).tolist()
     ]
 
 

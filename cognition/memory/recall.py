@@ -14,8 +14,8 @@ from cognition.memory.ranking import Candidate, candidates, contenders
 
 AXIOMS_IN_PROMPT = 10
 MATCHES_IN_PROMPT = 5
-LONGEST_QUERY = 4_000
-"""Characters of a question whose words are looked up; more would take seconds."""
+LONGEST_QUERY = 1_500
+"""Characters of a question that are looked up, half of them from its end; more would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Recall:
             limit: How many at most.
             floor: Whether a memory that doesn't answer the question is left out.
         """
-        found = await self._candidates(where, clean(query), floor=floor)
+        found = await self._candidates(where, _ends(clean(query)), floor=floor)
         if not found:
             return []
         kept = {candidate.id: candidate for candidate in contenders(found, limit, self._weights)}
@@ -105,14 +105,13 @@ class Recall:
         )
 
     async def _candidates(self, where: Filter, query: str, *, floor: bool) -> list[Candidate]:
-        count = await self._collection.count(where)
-        if not count:
-            return []
         languages = set(await self._collection.facet(where, "language"))
+        if not languages:
+            return []
         vector = (await self._embedder.aembed([query], "query"))[0]
         terms, own = await asyncio.to_thread(_terms, query, languages)
-        hits = await self._collection.hybrid(where, vector, terms, count)
-        return candidates(hits, self._embedder.calibration, own, floor=floor)
+        scores = await self._collection.scores(where, vector, terms)
+        return candidates(scores, self._embedder.calibration, own, floor=floor)
 
     def _recalled(self, memory: Memory, candidate: Candidate) -> Recalled:
         score = candidate.relevance * self._weights[memory.memory_importance - 1]
@@ -127,12 +126,13 @@ def filter_of(user_id: str, artifact_name: str = "", period: Period | None = Non
     return Filter(user_id, equals=equals, between=between)
 
 
-def _terms(query: str, languages: set[str]) -> tuple[SparseVector, int]:
-    """The words of a question in the stored languages and in its own, and how many it has in its own.
+def _ends(query: str) -> str:
+    if len(query) <= LONGEST_QUERY:
+        return query
+    return f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"
 
-    Of a long question only the ends are read.
-    """
-    if len(query) > LONGEST_QUERY:
-        query = f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"
+
+def _terms(query: str, languages: set[str]) -> tuple[SparseVector, int]:
+    """The words of a question in the stored languages and in its own, and how many it has in its own."""
     own = detect_language(query)
     return query_terms(query, {*languages, own}), len(query_terms(query, [own]).indices)

@@ -187,7 +187,7 @@ class Writer:
     async def _nearest(self, where: Filter, vector: Vector) -> list[Near]:
         """The nearest memories of a filter, nearest first."""
         hits = await self._collection.nearest(where, vector, NEAREST)
-        cosines = {hit.id: hit.cosine or 0.0 for hit in hits}
+        cosines = {hit.id: hit.cosine for hit in hits}
         records = await self._collection.retrieve(where.user_id, list(cosines))
         similarity = self._embedder.calibration.similarity
         return [Near(Memory.from_payload(r.payload), similarity(cosines[r.id], "facts")) for r in records]
@@ -250,7 +250,7 @@ def checked_fact(fact: str) -> str:
         Refused: It is blank or too long.
     """
     fact = clean(fact).strip()
-    if not any(char.isprintable() and not char.isspace() for char in fact):
+    if not _is_legible(fact):
         msg = "The fact is empty: say in one sentence what is to be remembered."
         raise Refused(msg)
     if len(fact) > LONGEST_FACT:
@@ -269,7 +269,12 @@ def checked_name(artifact_name: str) -> str:
         Refused: It is blank or no name.
     """
     name = tidy_name(artifact_name)
-    if not name or len(name) > LONGEST_NAME:
+    if not _is_legible(name) or len(name) > LONGEST_NAME:
         msg = f"The artifact_name {brief(name)} is no name: give one of 1 to {LONGEST_NAME} characters."
         raise Refused(msg)
     return name
+
+
+def _is_legible(text: str) -> bool:
+    """Whether anything can be seen of a text."""
+    return any(char.isprintable() and not char.isspace() for char in text)

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, cast
+from uuid import UUID
 
 import numpy as np
 import qdrant_edge as edge
@@ -21,6 +22,7 @@ from cognition.memory.engine.port import (
     Hit,
     Point,
     Record,
+    Scores,
     SparseVector,
     StampMismatch,
     Vector,
@@ -117,11 +119,9 @@ class EmbeddedCollection:
         found = {str(record.id): _record(record) for record in records}
         return [found[id_] for id_ in ids if id_ in found and found[id_].payload.get(TENANT) == user_id]
 
-    async def hybrid(self, where: Filter, dense: Vector, sparse: SparseVector, limit: int) -> list[Hit]:
-        """The best of both sides."""
-        if limit < 1:
-            return []
-        return await asyncio.to_thread(self._hybrid, where, dense, sparse, limit)
+    async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
+        """Score every point that matches, by meaning and by words."""
+        return await asyncio.to_thread(self._scores, where, dense, sparse)
 
     async def nearest(self, where: Filter, dense: Vector, limit: int) -> list[Hit]:
         """The points nearest by cosine."""
@@ -149,23 +149,28 @@ class EmbeddedCollection:
 
     async def count(self, where: Filter) -> int:
         """How many points match."""
-        request = edge.CountRequest(filter=_filter(where), exact=True)
-        return await asyncio.to_thread(self.shard.count, request)
+        return await asyncio.to_thread(self._count, where)
 
     async def optimize(self) -> None:
         """Build the index of large segments; takes seconds to minutes, for when nobody waits."""
         await asyncio.to_thread(self.shard.optimize)
 
-    def _hybrid(self, where: Filter, dense: Vector, sparse: SparseVector, limit: int) -> list[Hit]:
-        cosines = {str(point.id): point.score for point in self.shard.query(_near(where, dense, limit))}
-        lexical: dict[str, float] = {}
-        if sparse.indices:
-            terms = edge.SparseVector(list(sparse.indices), list(sparse.values))
-            # The document frequencies are the user's own: what others wrote changes nobody's ranking.
-            corpus = edge.SearchParams(idf=edge.IdfParams(corpus=_filter(Filter(where.user_id))))
-            request = _query(terms, "sparse", where, limit, corpus)
-            lexical = {str(point.id): point.score for point in self.shard.query(request)}
-        return [Hit(id_, cosines.get(id_), lexical.get(id_, 0.0)) for id_ in cosines | lexical]
+    def _count(self, where: Filter) -> int:
+        return self.shard.count(edge.CountRequest(filter=_filter(where), exact=True))
+
+    def _scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
+        limit = max(self._count(where), 1)
+        near = self.shard.query(_near(where, dense, limit))
+        ids = [cast("UUID", point.id) for point in near]
+        cosine = np.array([point.score for point in near], dtype=np.float32)
+        lexical = np.zeros(len(ids), dtype=np.float32)
+        if ids and sparse.indices:
+            place = {id_: number for number, id_ in enumerate(ids)}
+            for point in self.shard.query(_sharing(where, sparse, limit)):
+                # A point that was stored between the two queries has no cosine: the next search finds it.
+                if (number := place.get(cast("UUID", point.id))) is not None:
+                    lexical[number] = point.score
+        return Scores(ids, cosine, lexical)
 
     def _check(self, point: Point) -> None:
         check_user(point.payload.get(TENANT))
@@ -211,6 +216,13 @@ def _mismatch(spec: CollectionSpec, stored: Stamp) -> str:
 
 def _near(where: Filter, dense: Vector, limit: int) -> edge.QueryRequest:
     return _query(dense, "dense", where, limit, edge.SearchParams(exact=True))
+
+
+def _sharing(where: Filter, sparse: SparseVector, limit: int) -> edge.QueryRequest:
+    terms = edge.SparseVector(list(sparse.indices), list(sparse.values))
+    # The document frequencies are the user's own: what others wrote changes nobody's ranking.
+    corpus = edge.IdfParams(corpus=_filter(Filter(where.user_id)))
+    return _query(terms, "sparse", where, limit, edge.SearchParams(idf=corpus))
 
 
 def _query(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,17 +96,25 @@ class Record:
 
 @dataclass(frozen=True)
 class Hit:
-    """A point that a query found, with its raw scores and without its payload.
-
-    Attributes:
-        id: The point.
-        cosine: The raw cosine of its dense vector to the query's; None when only the lexical side found it.
-        lexical: Its BM25 score with the IDF over the filter's user; 0 when no term is shared.
-    """
+    """A point that a query found, with the raw cosine of its dense vector to the query's."""
 
     id: str
-    cosine: float | None
-    lexical: float = 0.0
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Both scores of every point of a filter, in no order.
+
+    Attributes:
+        ids: The points; as UUIDs, because writing thousands of them as text takes longer than scoring them.
+        cosine: The raw cosines of their dense vectors to the query's.
+        lexical: Their BM25 scores with the IDF over the filter's user; 0 where no term is shared.
+    """
+
+    ids: Sequence[UUID]
+    cosine: Vector
+    lexical: Vector
 
 
 class VectorCollection(Protocol):
@@ -129,11 +138,8 @@ class VectorCollection(Protocol):
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
         """The user's points of these ids, in that order, without those that are not there."""
 
-    async def hybrid(self, where: Filter, dense: Vector, sparse: SparseVector, limit: int) -> list[Hit]:
-        """The `limit` best points of each side in one list without order; exact within the filter.
-
-        With a limit of at least `count(where)` every point of the filter has both scores.
-        """
+    async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
+        """Score every point that matches, by meaning and by words; exact."""
 
     async def nearest(self, where: Filter, dense: Vector, limit: int) -> list[Hit]:
         """The points nearest by cosine, best first; exact."""
