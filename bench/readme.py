@@ -1,0 +1,57 @@
+"""Write what the benches printed into bench/README.md.
+
+Run: python -m bench.readme
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+BENCH = Path(__file__).parent
+
+HEAD = """# Benches
+
+What is claimed about speed and recall, and the scripts that print it. Each compares in one run, as a ratio to
+a baseline, and writes its figures to `results/`; `python -m bench.readme` puts them here. Run them on an idle
+machine: `python -m bench.turn`, and so on. The figures below are of 2 cores of a shared virtual machine.
+
+The questions in `data/cnil_faq.json` are from etalab-ia/piaf-ml (MIT), their texts from the CNIL (open
+licence); `data/unanswerable.json` and `data/fusion_pairs.json` are our own.
+"""
+
+BENCHES = {
+    "recall": ("bench.recall", "recall", "recall_curve", "recall_facts"),
+    "fusion": ("bench.fusion", "fusion"),
+    "a turn": ("bench.turn", "turn"),
+    "memory search": ("bench.memory_search", "memory_search"),
+    "bulk import": ("bench.bulk_import", "bulk_import"),
+    "threads": ("bench.checkpoints", "checkpoints"),
+    "imports": ("bench.imports", "imports"),
+    "embedding models": ("bench.calibration", "calibration", "calibration_auc"),
+}
+
+
+def render() -> str:
+    """The whole document."""
+    parts = [HEAD]
+    for title, (module, *names) in BENCHES.items():
+        parts.append(f"\n## {title[0].upper()}{title[1:]}: `python -m {module}`\n")
+        for name in names:
+            figures = json.loads((BENCH / "results" / f"{name}.json").read_text(encoding="utf-8"))
+            parts.append(f"\n{figures['title']}\n\n{table(figures['rows'])}\n")
+    return "".join(parts)
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows as a Markdown table."""
+    columns = list(rows[0])
+    lines = [
+        columns,
+        ["---"] + ["---:"] * (len(columns) - 1),
+        *([str(row[c]) for c in columns] for row in rows),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    (BENCH / "README.md").write_text(render(), encoding="utf-8")
