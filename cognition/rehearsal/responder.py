@@ -38,6 +38,10 @@ _FRENCH_WORD: Final = re.compile(
     r"comment|pourquoi|réfléchis)\b|\b(?:j|l|d|qu|c)['’]",
     re.IGNORECASE,
 )
+_QUESTION: Final = re.compile(
+    r"\?|^\W*(?:what|where|when|who|which|how|why|où|quel(?:le)?s?|quand|qui|que|comment|pourquoi)\b",
+    re.IGNORECASE,
+)
 _ASKED: Final = (
     r"(?:^|[.!?,;:\n]|\b(?:please|always|also|and|et|(?:can|could|will|would) you|you to|"
     r"s['’]il (?:te|vous) pla[iî]t))\s*"
@@ -130,7 +134,7 @@ def _plain_answer(request: Request, said: str) -> str:
     words = FRENCH if _FRENCH_WORD.search(said) else ENGLISH
     if plan := _block(request, "transfer_plan"):
         return f"{words.plan.format(model=request.model)}\n\n{plan}"
-    if memories := _block(request, "memories"):
+    if _QUESTION.search(said) and (memories := _block(request, "memories")):
         return f"{words.memories}\n\n{memories}"
     return words.help
 

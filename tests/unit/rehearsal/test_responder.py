@@ -140,6 +140,7 @@ def test_recalled_memories_answer_a_plain_question_as_a_person_reads_them() -> N
     assert respond(asked(f"Où est-ce que j'habite ?\n\n{memories}")).text.startswith(
         f"{MARK} {FRENCH.memories}"
     )
+    assert respond(asked(f"hello\n\n{memories}")).text == f"{MARK} {ENGLISH.help}"
 
 
 def test_a_plan_is_gone_on_with_where_the_turn_climbed_to() -> None:
