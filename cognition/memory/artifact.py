@@ -10,7 +10,7 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from cognition.embedding import Stamp
 from cognition.embedding.base import clean
-from cognition.memory.engine import CollectionSpec
+from cognition.memory.engine import CollectionSpec, check_user
 
 COLLECTION: Final = "echo_meta_artifacts"
 USER_PROFILE: Final = "Profil d'Alignement"
@@ -89,13 +89,20 @@ def point_id(user_id: str, memory_id: str) -> str:
 
     Underscores of the user are doubled: a memory's id has no two in a row and none at its ends, so that `a`
     with `b_c` and `a_b` with `c` are two points.
+
+    Raises:
+        ValueError: The user is nobody.
     """
+    check_user(user_id)
     return str(uuid5(NAMESPACE_DNS, f"{user_id.replace('_', '__')}_{clean(memory_id)}"))
 
 
 def normalized(text: str) -> str:
-    """The text without what makes no difference: Unicode form, case and spaces."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """The text without what makes no difference: Unicode form, case and spaces.
+
+    NFC, because NFKC would make `10²` the same as `102`.
+    """
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def text_key(text: str) -> str:
@@ -104,8 +111,13 @@ def text_key(text: str) -> str:
 
 
 def tidy_name(name: str) -> str:
-    """A name in one spelling: composed Unicode, single spaces, none around it."""
-    return " ".join(unicodedata.normalize("NFC", clean(name)).split())
+    """A name in one spelling: composed Unicode, straight apostrophes, single spaces and none around it.
+
+    The two built-in artifacts are known in any case.
+    """
+    tidy = " ".join(unicodedata.normalize("NFC", clean(name)).replace("’", "'").split())
+    built_in = {normalized(known): known for known in (USER_PROFILE, LESSONS)}
+    return built_in.get(normalized(tidy), tidy)
 
 
 def snake_case(name: str) -> str:

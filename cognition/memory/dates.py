@@ -31,7 +31,7 @@ def read_period(start_date: str, end_date: str) -> Period:
     start = _read("start_date", start_date)[0] if start_date.strip() else None
     end = _read("end_date", end_date)[1] if end_date.strip() else None
     if start is not None and end is not None and start > end:
-        msg = f"start_date {start_date!r} is after end_date {end_date!r}: swap them."
+        msg = f"start_date {start_date.strip()!r} is after end_date {end_date.strip()!r}: swap them."
         raise UnreadableDate(msg)
     return Period(start.timestamp() if start else None, end.timestamp() if end else None)
 

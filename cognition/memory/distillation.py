@@ -17,6 +17,9 @@ WINDOW_TURNS = 20
 WINDOW_CHARACTERS = 8_000
 """The most that is read of a conversation for one fact: its newest part."""
 
+SECONDS: Final = 30.0
+"""How long the distillation model may take for one answer, retries included: the user's other writes wait."""
+
 SAID_SHARE = 0.6
 """Share of a fact's words that the user must have used for it to be the user's, where no model judges."""
 
@@ -101,9 +104,8 @@ class Distiller:
         return verdict.model_copy(update={"text": clean(verdict.text).strip()})
 
     async def _ask(self, system: str, request: str) -> str:
-        outcome = await self._models.call(
-            "MODEL_DISTILLATION", [SystemMessage(system), HumanMessage(request)]
-        )
+        messages: list[AnyMessage] = [SystemMessage(system), HumanMessage(request)]
+        outcome = await self._models.call("MODEL_DISTILLATION", messages, seconds=SECONDS)
         return outcome.text if isinstance(outcome, Answer) else ""
 
 
@@ -135,10 +137,12 @@ def window_text(turns: Sequence[AnyMessage]) -> str:
 
 
 def judged_origin(fact: str, turns: Sequence[AnyMessage]) -> Origin:
-    """Whose a fact is by its words: the user's if they used most of them."""
-    said = {word for m in turns if isinstance(m, HumanMessage) for word in _words(m.text)}
-    words = _words(fact)
-    return "user" if words and len(words & said) / len(words) >= SAID_SHARE else "assistant"
+    """Whose a fact is by its words: the user's if they wrote it, or used most of them."""
+    texts = [message.text for message in turns if isinstance(message, HumanMessage)]
+    words, said = _words(fact), {word for text in texts for word in _words(text)}
+    verbatim = any(normalized(fact) in normalized(text) for text in texts)
+    mostly = len(words & said) >= SAID_SHARE * len(words)
+    return "user" if words and (verbatim or mostly) else "assistant"
 
 
 def _marks_distilled(message: AnyMessage) -> bool:

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from reprlib import repr as brief
 from time import time
 
 from langchain_core.messages import AnyMessage
 
 from cognition.embedding import Embedder
-from cognition.memory.artifact import Memory, collection_spec, point_id
+from cognition.memory.artifact import Memory, collection_spec, point_id, snake_case
 from cognition.memory.dates import Period
 from cognition.memory.distillation import Distiller
 from cognition.memory.engine import Filter, VectorCollection, VectorEngine, check_user
@@ -128,9 +129,21 @@ class LongTermMemory:
         return await self._writer.undo(user_id, memory_id)
 
     async def import_many(self, memories: Sequence[Memory]) -> None:
-        """Store memories as they are, without distillation or fusion; one with a known id replaces it."""
-        for start in range(0, len(memories), IMPORT_BATCH):
-            batch = memories[start : start + IMPORT_BATCH]
+        """Store memories as they are, without distillation or fusion; one with a known id replaces it.
+
+        Raises:
+            ValueError: A user is blank, or an id not in snake case: two users' memories could be one point.
+                Nothing of the call is stored.
+        """
+        for memory in memories:
+            check_user(memory.user_id)
+            if memory.memory_id != snake_case(memory.memory_id):
+                msg = f"The memory_id {brief(memory.memory_id)} is none: write it like home_city."
+                raise ValueError(msg)
+        model = self._embedder.stamp.model
+        stamped = [replace(memory, embedding_model=model) for memory in memories]
+        for start in range(0, len(stamped), IMPORT_BATCH):
+            batch = stamped[start : start + IMPORT_BATCH]
             vectors = await self._embedder.aembed([memory.fact for memory in batch], "passage")
             await self._collection.upsert([memory_point(m, v) for m, v in zip(batch, vectors, strict=True)])
 
