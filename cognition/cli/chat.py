@@ -52,6 +52,7 @@ async def _run(context: Context, chat: str) -> None:
         if interactive:
             if session.where:
                 talk.view.note(f"Through the server at {session.where}, which holds the folder.")
+            talk.view.note(f"Chat {talk.id}. /help lists what can be typed.")
             await talk.on_terminal(resumed=bool(chat))
         elif not await talk.through(piped_lines()):
             raise typer.Exit(1)
@@ -73,6 +74,11 @@ class Talk:
         self._context = context
         self._chat = chat
         self._turn: asyncio.Task[bool] | None = None
+
+    @property
+    def id(self) -> str:
+        """The chat's id, to resume it by."""
+        return self._chat
 
     async def through(self, lines: AsyncIterator[str]) -> bool:
         """Answer lines until they end or one says /quit; False when a turn failed."""

@@ -92,8 +92,8 @@ def _models(settings: Settings) -> Check:
     roles: tuple[Role, ...] = (*LEVELS, "MODEL_DISTILLATION")
     found = ", ".join(f"{role} {models.name(role)}" for role in roles)
     try:
-        for level in LEVELS:
-            models.chat(level)
+        for role in roles:
+            models.chat(role)
     except (ImportError, ValueError) as error:
         return Check(
             "models", False, f"{found}: {error}", "Correct COGNITION_MODEL_…, or install its package."
