@@ -105,7 +105,7 @@ class Recall:
         )
 
     async def _candidates(self, where: Filter, query: str, *, floor: bool) -> list[Candidate]:
-        languages = set(await self._collection.facet(where, "language"))
+        languages = await self._collection.values(where, "language")
         if not languages:
             return []
         vector = (await self._embedder.aembed([query], "query"))[0]

@@ -33,6 +33,9 @@ from cognition.storage.folder import FolderLock
 BATCH: Final = 256
 """Points of one operation: an upsert holds the interpreter's lock; more would be felt by other tasks."""
 
+MANY: Final = 100_000
+"""Values of one field that are counted at most."""
+
 STAMP_FILE: Final = "stamp.json"
 SHARD_FOLDER: Final = "shard"
 
@@ -141,11 +144,15 @@ class EmbeddedCollection:
         records, _ = await asyncio.to_thread(self.shard.scroll, request)
         return [_record(record) for record in records[offset : offset + limit]]
 
+    async def values(self, where: Filter, field: str) -> set[str]:
+        """Which values a keyword field has."""
+        hits = await asyncio.to_thread(self._facet, where, field, exact=False)
+        return {str(hit.value) for hit in hits}
+
     async def facet(self, where: Filter, field: str) -> dict[str, int]:
         """Counts per value, most frequent first."""
-        request = edge.FacetRequest(key=field, limit=10_000, exact=True, filter=_filter(where))
-        found = await asyncio.to_thread(self.shard.facet, request)
-        return {str(hit.value): hit.count for hit in found.hits}
+        hits = await asyncio.to_thread(self._facet, where, field, exact=True)
+        return {str(hit.value): hit.count for hit in hits}
 
     async def count(self, where: Filter) -> int:
         """How many points match."""
@@ -157,6 +164,10 @@ class EmbeddedCollection:
 
     def _count(self, where: Filter) -> int:
         return self.shard.count(edge.CountRequest(filter=_filter(where), exact=True))
+
+    def _facet(self, where: Filter, field: str, *, exact: bool) -> list[edge.FacetHit]:
+        request = edge.FacetRequest(key=field, limit=MANY, exact=exact, filter=_filter(where))
+        return self.shard.facet(request).hits
 
     def _scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
         limit = max(self._count(where), 1)

@@ -147,6 +147,9 @@ class VectorCollection(Protocol):
     async def scroll(self, where: Filter, limit: int, *, order_by: str = "", offset: int = 0) -> list[Record]:
         """Points by a number, largest first, or by their ids."""
 
+    async def values(self, where: Filter, field: str) -> set[str]:
+        """Which values a keyword field has; faster than counting them."""
+
     async def facet(self, where: Filter, field: str) -> dict[str, int]:
         """How many points have each value of a keyword field, most frequent first; exact."""
 

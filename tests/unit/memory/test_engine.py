@@ -93,6 +93,12 @@ async def test_values_are_counted_within_the_filter(things: VectorCollection) ->
     await things.upsert([point(n, tags=["all", "even"] if n % 2 == 0 else ["all"]) for n in range(5)])
     await things.upsert([point(9, "bob", tags=["his"])])
     assert await things.facet(Filter("ada"), "tags") == {"all": 5, "even": 3}
+    assert await things.values(Filter("ada"), "tags") == {"all", "even"}
+    await things.upsert([point(n, tags=["all"]) for n in range(5)])
+    await things.delete(Filter("ada", ids=[id_of(1)]))
+    assert await things.facet(Filter("ada"), "tags") == {"all": 4}
+    assert await things.values(Filter("ada"), "tags") == {"all"}
+    assert await things.values(Filter("nobody"), "tags") == set()
 
 
 async def test_scores_are_those_of_brute_force_over_the_users_own_points(things: VectorCollection) -> None:
