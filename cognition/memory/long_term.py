@@ -120,7 +120,7 @@ class LongTermMemory:
         check_user(user_id)
         if await self._writer.delete(user_id, memory_id):
             return Deleted(found=True)
-        ids = list(await self._collection.facet(Filter(user_id), "memory_id"))
+        ids = sorted(await self._collection.values(Filter(user_id), "memory_id"))
         return Deleted(found=False, nearest=await asyncio.to_thread(_nearest_ids, memory_id, ids))
 
     async def undo(self, user_id: str, memory_id: str) -> Memory | None:
