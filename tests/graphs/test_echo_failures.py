@@ -1,5 +1,6 @@
 """What a user gets when a model, a tool or a budget fails; the thread works on the next turn."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -179,3 +180,4 @@ def test_invoke_works_as_ainvoke_does(rehearsal: RehearsalServer, make_settings:
         {"messages": [HumanMessage("What do you know?")]}, context=BoundContext(bound=services)
     )
     assert result["messages"][-1].text == "Nothing yet."
+    asyncio.run(services.aclose())
