@@ -1,5 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
+ENGLISH := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md bench/README.md graphs nodes tools
 
 .PHONY: help chat studio test lint types pictures lock clean
 .DEFAULT_GOAL := help
@@ -18,7 +19,7 @@ test: .venv/dev ## Run the tests
 	@$(BIN)/python -m pytest -q
 
 lint: .venv/dev ## Check style and spelling
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell --ignore-words-list alignement $(ENGLISH)
 
 types: .venv/dev ## Check the types
 	@$(BIN)/mypy
