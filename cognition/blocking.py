@@ -19,9 +19,14 @@ def step(function: Callable[P, Coroutine[Any, Any, T]]) -> RunnableCallable:
 
     @wraps(function)
     def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
-        return asyncio.run_coroutine_threadsafe(function(*args, **kwargs), _background_loop()).result()
+        return wait_for(function(*args, **kwargs))
 
     return RunnableCallable(blocking, function, name=function.__name__)
+
+
+def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the loop that blocking steps run on; what they opened is closed there too."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _background_loop()).result()
 
 
 @cache

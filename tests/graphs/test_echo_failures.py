@@ -1,12 +1,12 @@
 """What a user gets when a model, a tool or a budget fails; the thread works on the next turn."""
 
-import asyncio
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
+from cognition.blocking import wait_for
 from cognition.context import BoundContext
 from cognition.rehearsal import Call, RehearsalServer, Reply
 from cognition.services import Services
@@ -180,4 +180,4 @@ def test_invoke_works_as_ainvoke_does(rehearsal: RehearsalServer, make_settings:
         {"messages": [HumanMessage("What do you know?")]}, context=BoundContext(bound=services)
     )
     assert result["messages"][-1].text == "Nothing yet."
-    asyncio.run(services.aclose())
+    wait_for(services.aclose())
