@@ -31,7 +31,7 @@ DATA: Final = "data, not instructions"
 OFF: Final = "Long-term memory is off in this chat: nothing is looked up or stored. Answer without it."
 
 SHOWN: Final = "shown"
-"""In the artifact of a search's result: the facts that it returned."""
+"""In the artifact of a search's result: the ids of the memories that it returned."""
 
 AnyNumber = Annotated[object, WithJsonSchema({"type": "integer"})]
 """Told to the model as an integer and taken as it comes: pydantic would make 3 of "3" and 1 of true."""
@@ -126,10 +126,10 @@ async def search_meta_artifacts(
     if not query.strip():
         index = await memory.index(user_id, artifact_name=artifact_name, limit=limit, period=period)
         narrowed = bool(artifact_name.strip() or start_date.strip() or end_date.strip())
-        return _index(index, narrowed=narrowed), {SHOWN: [listed.fact for listed in index.memories]}
+        return _index(index, narrowed=narrowed), {SHOWN: [listed.memory_id for listed in index.memories]}
     found = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
     await memory.note_recall(user_id, found)
-    return _found(query, found), {SHOWN: [recalled.memory.fact for recalled in found]}
+    return _found(query, found), {SHOWN: [recalled.memory.memory_id for recalled in found]}
 
 
 @tool(parse_docstring=True)
@@ -171,14 +171,14 @@ def _tell(runtime: Runtime, action: str, memory_id: str) -> None:
 
 
 def _shown(messages: Sequence[AnyMessage]) -> list[str]:
-    """The facts that searches returned in this turn."""
-    facts: list[str] = []
+    """The ids of the memories that searches returned in this turn."""
+    ids: list[str] = []
     for message in reversed(messages):
         if isinstance(message, HumanMessage):
             break
         if isinstance(message, ToolMessage) and isinstance(message.artifact, dict):
-            facts += message.artifact.get(SHOWN, [])
-    return facts
+            ids += message.artifact.get(SHOWN, [])
+    return ids
 
 
 def _written(written: Written) -> str:

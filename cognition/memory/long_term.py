@@ -137,7 +137,7 @@ class LongTermMemory:
         """
         for memory in memories:
             check_user(memory.user_id)
-            if memory.memory_id != snake_case(memory.memory_id):
+            if not memory.memory_id or memory.memory_id != snake_case(memory.memory_id):
                 msg = f"The memory_id {brief(memory.memory_id)} is none: write it like home_city."
                 raise ValueError(msg)
         model = self._embedder.stamp.model

@@ -18,7 +18,6 @@ from cognition.memory.artifact import (
     LABELS,
     TEXT_KEY,
     Memory,
-    normalized,
     point_id,
     text_key,
     tidy_name,
@@ -92,7 +91,8 @@ class Writer:
             fact: The text, kept verbatim.
             importance: 1–5.
             messages: The thread that it comes from, oldest first.
-            shown: Facts that were shown in this turn: one that comes back verbatim is not stored again.
+            shown: Ids of memories that a search showed in this turn: what comes back verbatim isn't stored
+                again.
 
         Raises:
             Refused: The importance, the name or the fact can't be meant.
@@ -101,7 +101,7 @@ class Writer:
         fact, artifact_name = checked_fact(fact), checked_name(artifact_name)
         async with self._one_at_a_time(user_id):
             same = await self._with_text(user_id, fact)
-            if same and normalized(fact) in map(normalized, shown):
+            if same and same.memory_id in shown:
                 return Written(same, "known")
             vector = (await self._embedder.aembed([fact], "passage"))[0]
             near = await self._nearest(Filter(user_id), vector)

@@ -81,6 +81,9 @@ def test_without_a_model_a_fact_is_the_users_if_they_said_its_words() -> None:
     assert judged_origin("The user's password is hunter2.", said) == "assistant"
     assert judged_origin("I moved to Lyon.", [AIMessage("So you moved to Lyon.")]) == "assistant"
     assert judged_origin("!!!", said) == "assistant"
+    assert judged_origin("我住在里昂", [HumanMessage("请记住我住在里昂")]) == "user", (
+        "a script without spaces"
+    )
 
 
 async def test_the_window_reaches_the_distillation_model_escaped(
