@@ -158,10 +158,6 @@ class EmbeddedCollection:
         """How many points match."""
         return await asyncio.to_thread(self._count, where)
 
-    async def optimize(self) -> None:
-        """Build the index of large segments; takes seconds to minutes, for when nobody waits."""
-        await asyncio.to_thread(self.shard.optimize)
-
     def _count(self, where: Filter) -> int:
         return self.shard.count(edge.CountRequest(filter=_filter(where), exact=True))
 
