@@ -1,6 +1,7 @@
-"""Periods as a model writes them: ISO 8601 dates, whole days, months or years."""
+"""Times: the moment of now as it is stored, and periods as a model writes them."""
 
 import re
+import time as clock
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -20,6 +21,11 @@ class Period:
 
     start: float | None = None
     end: float | None = None
+
+
+def now() -> float:
+    """Unix seconds to the microsecond: finer ones come back from Qdrant's JSON changed in their last digit."""
+    return round(clock.time(), 6)
 
 
 def read_period(start_date: str, end_date: str) -> Period:

@@ -5,13 +5,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from reprlib import repr as brief
-from time import time
 
 from langchain_core.messages import AnyMessage
 
 from cognition.embedding import Embedder
 from cognition.memory.artifact import Memory, collection_spec, point_id, snake_case
-from cognition.memory.dates import Period
+from cognition.memory.dates import Period, now
 from cognition.memory.distillation import Distiller
 from cognition.memory.engine import Filter, VectorCollection, VectorEngine, check_user
 from cognition.memory.recall import Index, Recall, Recalled, filter_of
@@ -97,7 +96,7 @@ class LongTermMemory:
         """Take down that memories were asked for, which lengthens their life."""
         for found in recalled:
             memory = found.memory
-            noted = {"last_recalled_at": time(), "recall_count": memory.recall_count + 1}
+            noted = {"last_recalled_at": now(), "recall_count": memory.recall_count + 1}
             await self._collection.set_payload(Filter(user_id, ids=[memory.point_id]), noted)
 
     async def index(

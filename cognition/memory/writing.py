@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from reprlib import repr as brief
 from threading import Lock
-from time import time
 from typing import Final
 
 from langchain_core.messages import AnyMessage
@@ -22,6 +21,7 @@ from cognition.memory.artifact import (
     text_key,
     tidy_name,
 )
+from cognition.memory.dates import now
 from cognition.memory.distillation import Distiller, turn_window
 from cognition.memory.engine import Filter, Point, Vector, VectorCollection
 from cognition.memory.fusion import (
@@ -106,7 +106,7 @@ class Writer:
             vector = (await self._embedder.aembed([fact], "passage"))[0]
             near = await self._nearest(Filter(user_id), vector)
             filed = await self._distiller.file(fact, turn_window(messages), [n.memory for n in near])
-            now = time()
+            written_at = now()
             new = Memory(
                 user_id=user_id,
                 chat_id=clean(chat_id),
@@ -117,8 +117,8 @@ class Writer:
                 tags=filed.tags,
                 origin=filed.origin,
                 language=await asyncio.to_thread(detect_language, fact),
-                created_at=now,
-                updated_at=now,
+                created_at=written_at,
+                updated_at=written_at,
                 embedding_model=self._embedder.stamp.model,
             )
             written = await self._fused(new, vector, same)
@@ -134,7 +134,7 @@ class Writer:
             found = await self._collection.retrieve(user_id, [point_id(user_id, memory_id)])
             if not found:
                 return None
-            memory = undone(Memory.from_payload(found[0].payload), time())
+            memory = undone(Memory.from_payload(found[0].payload), now())
             vector = (await self._embedder.aembed([memory.fact], "passage"))[0]
             await self._collection.upsert([memory_point(memory, vector)])
             return memory
