@@ -24,7 +24,7 @@ class Period:
 
 
 def now() -> float:
-    """Unix seconds to the microsecond: finer ones come back from Qdrant's JSON changed in their last digit."""
+    """Unix seconds to the microsecond: Qdrant changes the last digit of finer ones."""
     return round(clock.time(), 6)
 
 
