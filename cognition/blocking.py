@@ -1,4 +1,4 @@
-"""The blocking face of the asynchronous steps, so that `.invoke` works on every graph."""
+"""Steps and routers as graphs take them: on the event loop, and with `.invoke` on one of their own."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -21,7 +21,12 @@ def step(function: Callable[P, Coroutine[Any, Any, T]]) -> RunnableCallable:
     def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
         return wait_for(function(*args, **kwargs))
 
-    return RunnableCallable(blocking, function, name=function.__name__)
+    return RunnableCallable(blocking, function, name=function.__name__, trace=False)
+
+
+def router(function: Callable[P, T]) -> RunnableCallable:
+    """A conditional edge from a plain function, which LangGraph would run in a thread at every step."""
+    return RunnableCallable(function, name=function.__name__, trace=False)
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -2,7 +2,7 @@
 
 from langgraph.graph import END, START, StateGraph
 
-from cognition.blocking import step
+from cognition.blocking import router, step
 from cognition.context import Context
 from cognition.state import EchoInput, EchoState
 from nodes.perception import perceive
@@ -30,12 +30,12 @@ graph = (
     .add_node("escalate", step(escalate))
     .add_node("record", step(record))
     .add_edge(START, "perceive")
-    .add_conditional_edges("perceive", route_to_level, LEVEL_NODES)
-    .add_conditional_edges("think_lite", route_after_think, ["use_tools", "escalate", "record"])
-    .add_conditional_edges("think_flash", route_after_think, ["use_tools", "escalate", "record"])
-    .add_conditional_edges("think_pro", route_after_think, ["use_tools", "escalate", "record"])
-    .add_conditional_edges("use_tools", route_after_tools, [*LEVEL_NODES, "escalate"])
-    .add_conditional_edges("escalate", route_to_level, LEVEL_NODES)
+    .add_conditional_edges("perceive", router(route_to_level), LEVEL_NODES)
+    .add_conditional_edges("think_lite", router(route_after_think), ["use_tools", "escalate", "record"])
+    .add_conditional_edges("think_flash", router(route_after_think), ["use_tools", "escalate", "record"])
+    .add_conditional_edges("think_pro", router(route_after_think), ["use_tools", "escalate", "record"])
+    .add_conditional_edges("use_tools", router(route_after_tools), [*LEVEL_NODES, "escalate"])
+    .add_conditional_edges("escalate", router(route_to_level), LEVEL_NODES)
     .add_edge("record", END)
     .compile(name="echo")
 )
