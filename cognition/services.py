@@ -9,6 +9,8 @@ from cognition.memory.engine import VectorEngine, open_engine
 from cognition.memory.long_term import LongTermMemory
 from cognition.models import Models
 from cognition.settings import Settings, process_settings
+from cognition.storage.database import Database
+from cognition.storage.registry import Registry
 
 
 class Services:
@@ -18,6 +20,8 @@ class Services:
         self.settings = settings
         self._engine: VectorEngine | None = None
         self._memory: LongTermMemory | None = None
+        self._database: Database | None = None
+        self._registry: Registry | None = None
         self._opening = RLock()  # of threads: steps may run on more than one event loop
 
     @cached_property
@@ -56,11 +60,30 @@ class Services:
                 self._memory = asyncio.run(opened)
             return self._memory
 
+    async def database(self) -> Database:
+        """The file that says what exists in this folder; several processes may hold it open."""
+        return await asyncio.to_thread(self._open_database) if self._database is None else self._database
+
+    def _open_database(self) -> Database:
+        with self._opening:
+            if self._database is None:
+                self._database = Database(self.settings.home)
+            return self._database
+
+    async def registry(self) -> Registry:
+        """The resources that were given to the chats of this folder."""
+        if self._registry is None:
+            self._registry = Registry(await self.database())
+        return self._registry
+
     async def aclose(self) -> None:
         """Close what was opened; safe to call again."""
         if self._engine is not None:
             await self._engine.aclose()
             self._engine = self._memory = None
+        if self._database is not None:
+            await asyncio.to_thread(self._database.close)
+            self._database = self._registry = None
         if "models" in self.__dict__:
             await self.models.aclose()
 
