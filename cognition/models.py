@@ -5,7 +5,7 @@ Nothing else in the project names a provider.
 
 import asyncio
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
@@ -19,19 +19,15 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from cognition.answers import FailureKind, Malformed, UnusableAnswer, check_answer, is_truncated
+from cognition.answers import FailureKind, UnusableAnswer, check_answer, is_truncated
 from cognition.history import STAMP, prepare_history, strip_signatures
 from cognition.levels import LEVELS, Role, lower_levels
 from cognition.rehearsal import rehearsal_url
+from cognition.retrying import Notify, attempts, is_retryable
 from cognition.settings import Settings
 
 GEMINI: Final = "google_genai"
-ATTEMPTS: Final = 3
-"""Calls of one level before it counts as down."""
-
-Notify = Callable[[dict[str, Any]], None]
 Model = Runnable[LanguageModelInput, AIMessage]
 
 
@@ -149,7 +145,7 @@ class Models:
         try:
             async with asyncio.timeout(limit):
                 runnable = await self._runnable(role, tools)
-                async for attempt in _attempts(deadline, role, notify):
+                async for attempt in attempts(deadline, role, notify):
                     with attempt:
                         try:
                             message = await runnable.ainvoke(sent)
@@ -223,7 +219,7 @@ def _declared(tools: Sequence[BaseTool]) -> Any:
     """The tools as Gemini takes them, translated once.
 
     What `bind_tools` binds is translated anew at every call, and what is translated is copied to its last
-    field before it is sent: together a fifth of a short turn. Nothing changes this object, so a copy is itself.
+    field before it is sent: a fifth of a short turn. Nothing changes this object, so it is its own copy.
     """
     from google.genai.types import Tool  # noqa: PLC0415  # loaded with the first model
     from langchain_google_genai._function_utils import (  # noqa: PLC0415
@@ -236,53 +232,6 @@ def _declared(tools: Sequence[BaseTool]) -> Any:
 
     (translated,) = convert_to_genai_function_declarations([convert_to_openai_tool(tool) for tool in tools])
     return Declared.model_construct(**dict(translated))
-
-
-def _attempts(deadline: float, role: Role, notify: Notify) -> AsyncRetrying:
-    backoff = wait_exponential_jitter(initial=0.5, max=8)
-
-    def wait(state: RetryCallState) -> float:
-        return server_delay(_error(state)) or backoff(state)
-
-    def stop(state: RetryCallState) -> bool:
-        limit = 2 if isinstance(_error(state), Malformed) else ATTEMPTS
-        return state.attempt_number >= limit or monotonic() + state.upcoming_sleep > deadline
-
-    def announce(state: RetryCallState) -> None:
-        notify(
-            {
-                "type": "retry",
-                "level": role,
-                "attempt": state.attempt_number + 1,
-                "reason": str(_error(state)),
-            }
-        )
-
-    return AsyncRetrying(
-        retry=retry_if_exception(is_retryable), wait=wait, stop=stop, before_sleep=announce, reraise=True
-    )
-
-
-def is_retryable(error: BaseException) -> bool:
-    """Whether the same call may succeed a moment later: 429, 5xx, transport errors, one malformed answer."""
-    if isinstance(error, ModelError):
-        return bool(error.is_retryable)
-    return isinstance(error, (Malformed, httpx.TransportError, httpx2.TransportError))
-
-
-def server_delay(error: BaseException | None) -> float | None:
-    """The seconds that the server asked to wait (Google's `RetryInfo`), or None when it named none."""
-    details = getattr(error.__cause__, "details", None) if error else None
-    if not isinstance(details, dict):
-        return None
-    for detail in details.get("error", {}).get("details", ()):
-        if str(detail.get("@type", "")).endswith("RetryInfo"):
-            return float(str(detail.get("retryDelay", "0s")).removesuffix("s"))
-    return None
-
-
-def _error(state: RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome else None
 
 
 def _is_about_signatures(error: ModelInvalidRequestError) -> bool:
