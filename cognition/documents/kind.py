@@ -1,0 +1,124 @@
+"""What a file is, told from its bytes and not from its name."""
+
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import filetype
+
+from cognition.documents.encoding import SAMPLE, encoding_of, read_text
+
+if TYPE_CHECKING:
+    from magika import Magika
+
+ResourceType = Literal["text", "document", "image", "audio", "video", "binary", "weburl", "note"]
+
+OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+DOCUMENTS: Final = {
+    "pdf": "application/pdf",
+    "docx": f"{OFFICE}wordprocessingml.document",
+    "pptx": f"{OFFICE}presentationml.presentation",
+    "xlsx": f"{OFFICE}spreadsheetml.sheet",
+    "epub": "application/epub+zip",
+    "html": "text/html",
+}
+INSIDE: Final = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
+"""A part that only this format has."""
+
+EXTENSIONS: Final = {
+    ".csv": "csv",
+    ".htm": "html",
+    ".html": "html",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".log": "log",
+    ".markdown": "markdown",
+    ".md": "markdown",
+    ".py": "python",
+    ".rst": "rst",
+    ".text": "txt",
+    ".tsv": "tsv",
+    ".txt": "txt",
+    ".xml": "xml",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+}
+CERTAIN: Final = 0.9
+"""Score of Magika from which a text's content says more than its extension."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file is.
+
+    Attributes:
+        resource_type: The family that decides how it is read.
+        mime: Its media type.
+        label: One word for it, such as `pdf`, `markdown`, `python` or `csv`.
+    """
+
+    resource_type: ResourceType
+    mime: str
+    label: str
+
+
+def kind_of(path: Path) -> Kind:
+    """What a file is. Blocks: reads a part of the file, and loads a small model at the first text.
+
+    The extension counts only among texts, where the content does not tell one from another.
+    """
+    with path.open("rb") as file:
+        head = file.read(SAMPLE)
+    if b"%PDF-" in head[:1024]:
+        return _document("pdf")
+    if zipfile.is_zipfile(path):
+        return _archive(path)
+    known = filetype.guess(head)
+    if known is not None:
+        return _known(known.mime, known.extension)
+    encoding = encoding_of(path)
+    if encoding is None:
+        return Kind("binary", "application/octet-stream", "unknown")
+    return _text(path, next(read_text(path, encoding), ""))
+
+
+def _document(label: str) -> Kind:
+    return Kind("document", DOCUMENTS[label], label)
+
+
+def _archive(path: Path) -> Kind:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            declared = archive.read("mimetype")[:64] if "mimetype" in names else b""
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return Kind("binary", "application/zip", "zip")
+    if declared.strip() == DOCUMENTS["epub"].encode():
+        return _document("epub")
+    label = next((label for part, label in INSIDE.items() if part in names), "")
+    return _document(label) if label else Kind("binary", "application/zip", "zip")
+
+
+def _known(mime: str, extension: str) -> Kind:
+    families: dict[str, ResourceType] = {"image": "image", "audio": "audio", "video": "video"}
+    return Kind(families.get(mime.partition("/")[0], "binary"), mime, extension)
+
+
+def _text(path: Path, text: str) -> Kind:
+    judged = _magika().identify_bytes(text[:SAMPLE].encode("utf-8", "replace"))
+    label, mime = str(judged.output.label), judged.output.mime_type
+    named = EXTENSIONS.get(path.suffix.lower())
+    if named and (judged.score < CERTAIN or not judged.output.is_text):
+        label, mime = named, f"text/{named}"
+    if label == "html":
+        return _document("html")
+    return Kind("text", mime if mime.startswith(("text/", "application/")) else "text/plain", label)
+
+
+@cache
+def _magika() -> "Magika":
+    from magika import Magika  # noqa: PLC0415 - takes a second, and only texts need it
+
+    return Magika()
