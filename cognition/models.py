@@ -21,6 +21,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from cognition.answers import FailureKind, UnusableAnswer, check_answer, is_truncated
+from cognition.gauge import TRIMMED_FROM
 from cognition.history import STAMP, prepare_history, strip_signatures
 from cognition.levels import LEVELS, Role, lower_levels
 from cognition.rehearsal import rehearsal_url
@@ -141,7 +142,7 @@ class Models:
     ) -> Answer | Failure:
         model = self.name(role)
         deadline = monotonic() + limit
-        sent = prepare_history(messages, model, int(self.settings.context_tokens * 0.6))
+        sent = prepare_history(messages, model, int(self.settings.context_tokens * TRIMMED_FROM))
         try:
             async with asyncio.timeout(limit):
                 runnable = await self._runnable(role, tools)

@@ -1,20 +1,25 @@
-"""The first step of a turn: open its account and recall what matters."""
+"""The first step of a turn: open its account, and see what the newest message brings and calls up."""
 
-from langchain_core.messages import HumanMessage
+import asyncio
+from typing import Final
+
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of, identity_of
+from cognition.gauge import filled
 from cognition.history import has_content
+from cognition.memory.dates import now
 from cognition.prompts.echo import within_budget
-from cognition.state import EchoState
+from cognition.state import EchoState, Perceived
 from cognition.turn import open_turn
 
-QUERY_CHARACTERS = 1_500
+QUERY_CHARACTERS: Final = 1_500
 """How much of a long message is looked up in memory: its first and last halves of this."""
 
 
 async def perceive(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Open the turn and recall the memories that the newest message calls up.
+    """Open the turn, and find what the model should see beside the conversation.
 
     Raises:
         ValueError: The newest message is not a user's, or is blank, or the run's user is blank.
@@ -26,14 +31,31 @@ async def perceive(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     if not messages or not isinstance(messages[-1], HumanMessage) or not has_content(messages[-1]):
         msg = "There is nothing to answer: the newest message must be a user's and not blank."
         raise ValueError(msg)
-    recalled: list[str] = []
-    recalls = context.memory == "on" and services.settings.recall
-    if recalls and (text := messages[-1].text.strip()):
-        memory = await services.memory()
-        memory_ids = await memory.recall(identity.user_id, _query(text))
-        memories = await memory.fetch(identity.user_id, memory_ids)
-        recalled = [memory.memory_id for memory in within_budget(memories)]
-    return {"turn": open_turn(context.policy, services.settings, state.get("turn")), "recalled": recalled}
+    at = now()
+    registry = await services.registry()
+    since = state["perceived"]["at"] if "perceived" in state else 0.0
+    changed = await asyncio.to_thread(registry.changed_since, identity.user_id, identity.chat_id, since)
+    perceived = Perceived(
+        memories=await _recalled(messages[-1], runtime),
+        files=[],
+        events=[resource.id for resource in changed],
+        at=at,
+        fill=filled(messages, services.settings.context_tokens),
+    )
+    return {"turn": open_turn(context.policy, services.settings, state.get("turn")), "perceived": perceived}
+
+
+async def _recalled(message: AnyMessage, runtime: Runtime[Context]) -> list[str]:
+    """The ids of the memories that a message calls up, within their budget."""
+    context = context_of(runtime)
+    services = context.services()
+    text = message.text.strip()
+    if context.memory == "off" or not services.settings.recall or not text:
+        return []
+    memory = await services.memory()
+    user_id = identity_of(runtime).user_id
+    memories = await memory.fetch(user_id, await memory.recall(user_id, _query(text)))
+    return [memory.memory_id for memory in within_budget(memories)]
 
 
 def _query(text: str) -> str:

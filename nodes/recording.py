@@ -28,7 +28,7 @@ async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
             "response_metadata": {**answer.response_metadata, STAMP: {**stamp, **account}},
         }
     )
-    return {"messages": [sealed], "recalled": []}
+    return {"messages": [sealed]}
 
 
 def _answer(messages: list[AnyMessage]) -> AIMessage:

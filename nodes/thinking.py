@@ -4,15 +4,14 @@ from functools import cache
 from time import monotonic
 from typing import Any, Literal, cast
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from cognition.context import Context, context_of, identity_of
+from cognition.context import Context, context_of
 from cognition.history import STAMP
 from cognition.levels import Level
 from cognition.models import Failure
-from cognition.prompts.echo import memories_block, plan_block, system_prompt
 from cognition.state import EchoState, Transfer, Turn
 from cognition.turn import (
     calls_left,
@@ -24,6 +23,7 @@ from cognition.turn import (
     with_seconds,
     with_transfer,
 )
+from nodes.prompting import prompt
 from tools import cognitive_level
 from tools.toolset import echo_tools
 
@@ -53,7 +53,7 @@ async def _think(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     targets = open_targets(turn, context.policy, services.settings)
     outcome = await services.models.call(
         turn["level"],
-        [_system(turn["level"], targets, context), *await _shown(state, runtime)],
+        await prompt(state, targets, runtime),
         tools=echo_tools(targets, context.memory) if left > 1 else (),
         fall_back=context.policy in ("AUTO", "AUTO_PRO"),
         seconds=seconds,
@@ -120,29 +120,6 @@ def route_after_tools(state: EchoState) -> Literal["think_lite", "think_flash", 
 @cache
 def _tool_node(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> ToolNode:
     return ToolNode(echo_tools(targets, memory), handle_tool_errors=_tool_error)
-
-
-def _system(level: Level, targets: tuple[Level, ...], context: Context) -> SystemMessage:
-    return SystemMessage(system_prompt(level, may_climb=bool(targets), remembers=context.memory == "on"))
-
-
-async def _shown(state: EchoState, runtime: Runtime[Context]) -> list[AnyMessage]:
-    """The thread with this turn's blocks under the user's newest message; the thread itself keeps neither."""
-    blocks = [plan_block(state["turn"]["plan"])]
-    if recalled := state.get("recalled"):
-        memory = await context_of(runtime).services().memory()
-        blocks.insert(0, memories_block(await memory.fetch(identity_of(runtime).user_id, recalled)))
-    text = "\n\n".join(filter(None, blocks))
-    messages = list(state["messages"])
-    if text:
-        index = max(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
-        messages[index] = _with_text(cast("HumanMessage", messages[index]), text)
-    return messages
-
-
-def _with_text(message: HumanMessage, text: str) -> HumanMessage:
-    content: list[Any] = [message.content] if isinstance(message.content, str) else list(message.content)
-    return HumanMessage([*content, {"type": "text", "text": text}], id=message.id)
 
 
 def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Transfer | None:
