@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
-ENGLISH := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md bench/README.md graphs nodes tools
+ENGLISH := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md bench/README.md graphs nodes tools skills
 
 .PHONY: help chat studio test lint types pictures lock clean
 .DEFAULT_GOAL := help
