@@ -70,6 +70,17 @@ class Settings(BaseSettings):
         description="What the importances 1–5 of a memory weigh in recall, as a JSON list.",
     )
 
+    council_max_participants: int = Field(default=5, ge=2, description="Experts in one council.")
+    council_rounds_default: int = Field(
+        default=3, ge=1, description="Rounds of a council when the caller doesn't say."
+    )
+    council_rounds_max: int = Field(default=5, ge=1, description="Most rounds of a council.")
+    council_seconds: float = Field(
+        default=900,
+        gt=0,
+        description="Seconds for a whole council; what was said by then is synthesised.",
+    )
+
     @field_validator("model_lite", "model_flash", "model_pro", "model_distillation")
     @classmethod
     def _names_its_provider(cls, value: str) -> str:

@@ -1,11 +1,13 @@
 """The states of the graphs: plain JSON values and messages only."""
 
-from typing import Annotated
+from operator import add
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
+from cognition.council.histories import Histories
 from cognition.levels import Level
 from cognition.transcript import fold_messages
 
@@ -51,10 +53,120 @@ class EchoInput(TypedDict):
     messages: list[AnyMessage]
 
 
+class Perceived(TypedDict):
+    """What `perceive` found for a turn, by ids: nothing large is kept in the thread."""
+
+    memories: list[str]
+    files: list[str]
+    """Resources that stand whole in the prompt."""
+    events: list[str]
+    """Resources that are new or changed since the last turn."""
+    at: float
+    """When it looked, in unix seconds."""
+    fill: float
+    """The part of the context that was taken, 0–1."""
+
+
 class EchoState(TypedDict, total=False):
     """A chat's thread."""
 
     messages: Annotated[list[AnyMessage], DeltaChannel(fold_messages, snapshot_frequency=30)]
     turn: Turn
-    recalled: list[str]
-    """Ids of the memories that `perceive` puts before the model in this turn."""
+    perceived: Perceived
+
+
+class Seat(TypedDict):
+    """A participant of a council: what the others know of it, and the skill behind it."""
+
+    alias: str
+    role: str
+    skill_id: str
+
+
+class Statement(TypedDict):
+    """What a participant said in one round of a council, or why it said nothing."""
+
+    round: int
+    alias: str
+    text: str
+    stance: str
+    """Its answer in a few words, by which participants are compared; empty when it gave none."""
+    position: str
+    """Its answer in one sentence."""
+    confidence: int | None
+    """How sure it is, in percent."""
+    absence: str
+    """Why it said nothing; empty when it spoke."""
+    cut: int
+    """Characters that its text was longer than what is kept of one."""
+    model: str
+    tokens: Tokens
+    seconds: float
+
+
+class Brief(TypedDict):
+    """What a council is told of the chat that it was called from."""
+
+    text: str
+    status: Literal["distilled", "none", "failed"]
+    """`none`: there was nothing to distil or nothing was wanted."""
+    reason: str
+    """Why it failed."""
+    model: str
+    tokens: Tokens
+
+
+class Synthesis(TypedDict):
+    """What the rapporteur made of a council."""
+
+    text: str
+    level: str
+    model: str
+    tokens: Tokens
+    failures: list[str]
+    """What kept other levels from it."""
+
+
+class CouncilInput(TypedDict, total=False):
+    """What a caller asks of a council; only the question and the participants must be there."""
+
+    question: str
+    participants: str | list[str]
+    """Ids of skills, separated by commas or as a list."""
+    target_model: Level
+    """The level of the participants."""
+    synthesis_model: Level
+    """The level of the rapporteur."""
+    rounds: int
+    history_depth: int
+    """How many of the newest messages are distilled for the participants."""
+    distillation_focus: str
+    messages: list[AnyMessage]
+    """The chat that the question comes from."""
+
+
+class CouncilOutput(TypedDict, total=False):
+    """What a council gives back."""
+
+    report: str
+    deliberation: dict[str, Any]
+    """Roster, rounds, absences, positions, movements, minority report, synthesis and usage, as JSON."""
+
+
+class CouncilState(CouncilInput, CouncilOutput, total=False):
+    """One deliberation."""
+
+    seats: list[Seat]
+    notes: list[str]
+    """What was done otherwise than asked, in sentences."""
+    deadline: float
+    """The time, in seconds since the epoch, at which the council has ended."""
+    round: int
+    """The round that is being held, from 1."""
+    closed: bool
+    """Whether no further round is held."""
+    brief: Brief
+    statements: Annotated[list[Statement], add]
+    synthesis: Synthesis
+    histories: Annotated[dict[str, list[AnyMessage]], Histories(dict)]
+    """What each participant was sent and said, signatures included."""

@@ -31,12 +31,9 @@ def open_turn(policy: Policy, settings: Settings, last: Turn | None) -> Turn:
 
 def with_answer(turn: Turn, answer: Answer, transfer: Transfer | None) -> Turn:
     """The turn after an answer, with what it took."""
-    usage = answer.message.usage_metadata
+    taken = tokens_of(answer)
     spent = turn["tokens"].get(answer.role, Tokens(input=0, output=0))
-    if usage:
-        spent = Tokens(
-            input=spent["input"] + usage["input_tokens"], output=spent["output"] + usage["output_tokens"]
-        )
+    spent = Tokens(input=spent["input"] + taken["input"], output=spent["output"] + taken["output"])
     return {
         **turn,
         "transfer": transfer,
@@ -46,6 +43,16 @@ def with_answer(turn: Turn, answer: Answer, transfer: Transfer | None) -> Turn:
         "fallbacks": [*turn["fallbacks"], *answer.fallbacks],
         "seconds": turn["seconds"] + answer.seconds,
     }
+
+
+def tokens_of(answer: Answer) -> Tokens:
+    """What an answer took, as its provider counted; nothing where it did not say."""
+    usage = answer.message.usage_metadata
+    return (
+        Tokens(input=usage["input_tokens"], output=usage["output_tokens"])
+        if usage
+        else Tokens(input=0, output=0)
+    )
 
 
 def with_failure(turn: Turn, failure: Failure) -> Turn:

@@ -2,6 +2,7 @@
 
 from syrupy.assertion import SnapshotAssertion
 
+from graphs.council import graph as council
 from graphs.echo import graph
 
 
@@ -12,3 +13,21 @@ def test_the_picture_of_echo(snapshot: SnapshotAssertion) -> None:
 def test_the_forms_of_echo(snapshot: SnapshotAssertion) -> None:
     assert graph.get_input_jsonschema()["properties"].keys() == {"messages"}
     assert graph.get_context_jsonschema() == snapshot
+
+
+def test_the_picture_of_the_council(snapshot: SnapshotAssertion) -> None:
+    assert council.get_graph().draw_mermaid(with_styles=False) == snapshot
+
+
+def test_the_forms_of_the_council() -> None:
+    assert council.get_input_jsonschema()["properties"].keys() == {
+        "question",
+        "participants",
+        "target_model",
+        "synthesis_model",
+        "rounds",
+        "history_depth",
+        "distillation_focus",
+        "messages",
+    }
+    assert council.get_output_jsonschema()["properties"].keys() == {"report", "deliberation"}

@@ -1,0 +1,121 @@
+"""The report of a council in Markdown: first who took part and what went otherwise, then what came out."""
+
+from typing import Final
+
+from cognition.council.deliberation import outcome, speakers
+from cognition.council.positions import camps, comparable, majority_of
+from cognition.shortening import shorten_together
+from cognition.state import CouncilState, Seat, Statement
+
+TRANSCRIPT_CHARACTERS: Final = 40_000
+"""The most that the contributions take of a report that has to stand without a synthesis."""
+
+
+def report(state: CouncilState) -> str:
+    """The whole report. Its first line says how many of those asked answered."""
+    parts = [_status(state)]
+    match outcome(state):
+        case "synthesis":
+            parts += [f"# Synthesis\n\n{state['synthesis']['text']}", _positions(state)]
+        case "single opinion":
+            spoken = [s for s in state["statements"] if not s["absence"]]
+            parts.append(f"# One opinion: {_named(state, spoken[-1]['alias'])}\n\n{spoken[-1]['text']}")
+        case "transcript":
+            parts += [f"# Transcript\n\n{_transcript(state)}", _positions(state)]
+        case "failed":
+            pass
+    return "\n\n".join(filter(None, parts))
+
+
+def _status(state: CouncilState) -> str:
+    asked, statements = len(state["seats"]), state["statements"]
+    answered = len(speakers(statements))
+    held = statements[-1]["round"] if statements else 0
+    rounds = f"{held} of {state['rounds']} rounds were held"
+    head = f"**Council: {answered} of {asked} participants answered; {rounds}.**"
+    lines = [_outcome_line(state), *_absences(state), *state["notes"]]
+    if state["brief"]["status"] == "failed":
+        lines.append(f"The chat could not be summarised for the participants: {state['brief']['reason']}")
+    return "\n".join([head, *(f"- {line}" for line in lines)])
+
+
+def _outcome_line(state: CouncilState) -> str:
+    synthesis = state["synthesis"]
+    failures = " ".join(synthesis["failures"])
+    match outcome(state):
+        case "synthesis":
+            before = f" Before it: {failures}" if failures else ""
+            return f"Synthesis by {synthesis['level']} ({synthesis['model']}).{before}"
+        case "single opinion":
+            return "What follows is one opinion and no synthesis: nobody else answered."
+        case "transcript":
+            return f"There is no synthesis, what follows is the transcript: {failures}"
+        case "failed":
+            return "Nobody answered, so there is no result. Ask again later, or other participants."
+
+
+def _absences(state: CouncilState) -> list[str]:
+    """Who was absent in which rounds and why, the same reason once."""
+    rounds: dict[tuple[str, str], list[str]] = {}
+    for statement in state["statements"]:
+        if statement["absence"]:
+            key = statement["alias"], statement["absence"]
+            rounds.setdefault(key, []).append(str(statement["round"]))
+    return [
+        f"{_named(state, alias)} was absent in {_numbered('round', which)}: {reason}"
+        for (alias, reason), which in rounds.items()
+    ]
+
+
+def _numbered(noun: str, numbers: list[str]) -> str:
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+
+
+def _transcript(state: CouncilState) -> str:
+    texts = shorten_together([s["text"] for s in state["statements"]], TRANSCRIPT_CHARACTERS)
+    return "\n\n".join(
+        f"**Round {statement['round']}, {_named(state, statement['alias'])}:** {text or '(absent)'}"
+        for statement, text in zip(state["statements"], texts, strict=True)
+    )
+
+
+def _positions(state: CouncilState) -> str:
+    """Each participant's way to its last stance, then the majority and those outside it."""
+    ways = [
+        f"- {_named(state, seat['alias'])}: {way}" for seat in state["seats"] if (way := _way(state, seat))
+    ]
+    if not ways:
+        return ""
+    majority = majority_of(state["statements"])
+    stated = sum(map(len, camps(state["statements"])))
+    lines = ["# Positions", "", *ways, ""]
+    if not majority:
+        return "\n".join([*lines, "No stance is held by more than half."])
+    lines.append(f"Majority: {majority[0]['stance']} ({len(majority)} of {stated}).")
+    lines += [
+        f"Minority: {_named(state, statement['alias'])}: {statement['position']}"
+        for camp in camps(state["statements"])
+        for statement in camp
+        if statement not in majority
+    ]
+    return "\n".join(lines)
+
+
+def _way(state: CouncilState, seat: Seat) -> str:
+    """The stances that a participant took, one after the other; the same one in two rounds is one."""
+    taken: list[Statement] = []
+    for statement in state["statements"]:
+        if statement["alias"] == seat["alias"] and statement["stance"]:
+            if taken and comparable(taken[-1]["stance"]) == comparable(statement["stance"]):
+                taken.pop()
+            taken.append(statement)
+    return " → ".join(map(_stance, taken))
+
+
+def _stance(statement: Statement) -> str:
+    sure = "" if statement["confidence"] is None else f" ({statement['confidence']} %)"
+    return f"{statement['stance']}{sure}"
+
+
+def _named(state: CouncilState, alias: str) -> str:
+    return f"{alias} ({next(seat['role'] for seat in state['seats'] if seat['alias'] == alias)})"

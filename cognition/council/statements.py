@@ -1,0 +1,49 @@
+"""What an expert's answer, or its failure, is in the record of a council."""
+
+from typing import Final
+
+from cognition.answers import is_truncated
+from cognition.council.positions import Position, read_position
+from cognition.models import Answer, Failure
+from cognition.shortening import shorten
+from cognition.state import Statement, Tokens
+from cognition.turn import tokens_of
+
+KEPT_CHARACTERS: Final = 20_000
+"""The most that is kept of a contribution, some eight times of what is asked for."""
+
+
+def statement_of(outcome: Answer | Failure, alias: str, round_number: int) -> Statement:
+    """What a participant said in a round, or its absence."""
+    if isinstance(outcome, Failure):
+        return _statement(alias, round_number, outcome, absence=outcome.sentence)
+    text, position = read_position(outcome.text)
+    if not (said := text or position.position):
+        return _statement(alias, round_number, outcome, absence=f"{outcome.model} said nothing.")
+    if is_truncated(outcome.message):
+        said += "\n[… it ended at the model's output limit …]"
+    return _statement(alias, round_number, outcome, said, position)
+
+
+def _statement(
+    alias: str,
+    round_number: int,
+    outcome: Answer | Failure,
+    text: str = "",
+    position: Position | None = None,
+    absence: str = "",
+) -> Statement:
+    position = position or Position()
+    return Statement(
+        round=round_number,
+        alias=alias,
+        text=shorten(text, KEPT_CHARACTERS),
+        stance=position.stance,
+        position=position.position,
+        confidence=position.confidence,
+        absence=absence,
+        cut=max(len(text) - KEPT_CHARACTERS, 0),
+        model=outcome.model,
+        tokens=tokens_of(outcome) if isinstance(outcome, Answer) else Tokens(input=0, output=0),
+        seconds=round(outcome.seconds, 3),
+    )

@@ -1,0 +1,37 @@
+"""A deliberation of experts: convene → distill → (speak, one branch each → gather) per round → synthesize."""
+
+from langgraph.graph import END, START, StateGraph
+
+from cognition.blocking import router, step
+from cognition.context import Context
+from cognition.state import CouncilInput, CouncilOutput, CouncilState
+from nodes.council import (
+    Speaker,
+    convene,
+    distill,
+    gather,
+    route_after_gather,
+    send_participants,
+    speak,
+    synthesize,
+)
+
+SHOWN = [key for key in CouncilState.__annotations__ if key != "histories"]
+"""What streams carry: the participants' own messages leave the run in none of them."""
+
+graph = (
+    StateGraph(CouncilState, context_schema=Context, input_schema=CouncilInput, output_schema=CouncilOutput)
+    .add_node("convene", step(convene))
+    .add_node("distill", step(distill))
+    .add_node("speak", step(speak), input_schema=Speaker)
+    .add_node("gather", step(gather))
+    .add_node("synthesize", step(synthesize))
+    .add_edge(START, "convene")
+    .add_edge("convene", "distill")
+    .add_conditional_edges("distill", router(send_participants), ["speak"])
+    .add_edge("speak", "gather")
+    .add_conditional_edges("gather", router(route_after_gather), ["speak", "synthesize"])
+    .add_edge("synthesize", END)
+    .compile(name="council")
+    .copy(update={"stream_channels": SHOWN})
+)

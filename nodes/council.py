@@ -1,0 +1,236 @@
+"""The steps of a council: who sits, what they are told, what each says in a round, what it comes to."""
+
+import asyncio
+from collections.abc import Sequence
+from time import time
+from typing import Any, Final, Literal, cast
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.pregel._read import ChannelRead  # no public name lets a branch that was sent read the state
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite, Send
+from typing_extensions import TypedDict
+
+from cognition.briefing import distill_context
+from cognition.context import Context, context_of, identity_of
+from cognition.council.deliberation import deliberation, present, speakers
+from cognition.council.invitation import (
+    FEWEST,
+    named_participants,
+    question_of,
+    rounds_of,
+    seated_skills,
+    seats_of,
+    within_ceiling,
+)
+from cognition.council.report import report
+from cognition.council.statements import statement_of
+from cognition.levels import LEVELS, Level, ceiling, lower_levels
+from cognition.models import Failure
+from cognition.prompts.council import RAPPORTEUR, expert_prompt, round_request, transcript
+from cognition.retrying import Notify
+from cognition.settings import Settings
+from cognition.state import CouncilState, Seat, Statement, Synthesis, Tokens
+from cognition.turn import tokens_of
+from cognition.vault import Vault
+
+HISTORY_DEPTH: Final = 20
+
+
+class Speaker(TypedDict):
+    """What a branch is sent: whose turn it is. All else it reads."""
+
+    alias: str
+
+
+async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
+    """Seat the participants and settle levels, rounds and time.
+
+    Raises:
+        CouncilRefused: The council can't be held as asked for.
+    """
+    context, settings = context_of(runtime), context_of(runtime).services().settings
+    question = question_of(state)
+    ids = named_participants(state.get("participants", ""))
+    vault = Vault(settings.home, identity_of(runtime).user_id)
+    skills = await asyncio.to_thread(seated_skills, vault, ids, settings)
+    target, target_note = within_ceiling(state, "target_model", "MODEL_PRO", context.policy)
+    synthesis, synthesis_note = within_ceiling(state, "synthesis_model", "MODEL_FLASH", context.policy)
+    rounds, rounds_note = rounds_of(state, settings)
+    seats = seats_of(skills)
+    _tell(runtime, "convened", roster=[_public(seat) for seat in seats], rounds=rounds)
+    return {
+        "question": question,
+        "target_model": target,
+        "synthesis_model": synthesis,
+        "rounds": rounds,
+        "seats": seats,
+        "notes": [note for note in (rounds_note, target_note, synthesis_note) if note],
+        "deadline": time() + settings.council_seconds,
+        "round": 1,
+        "closed": False,
+        "statements": cast("list[Statement]", Overwrite([])),  # those of the thread's last council
+        "histories": {
+            seat["alias"]: [SystemMessage(expert_prompt(seat, seats, skill.instructions))]
+            for seat, skill in zip(seats, skills, strict=True)
+        },
+    }
+
+
+async def distill(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
+    """Condense the chat for the participants; the chat itself is not needed after it."""
+    services = context_of(runtime).services()
+    brief = await distill_context(
+        services.models,
+        state.get("messages", []),
+        state["question"],
+        depth=state.get("history_depth", HISTORY_DEPTH),
+        focus=state.get("distillation_focus", ""),
+        seconds=_seconds_to_speak(state, services.settings),
+        notify=_notify(runtime, "distillation"),
+    )
+    if brief["status"] != "none":
+        _tell(runtime, brief["status"], tokens=brief["tokens"])
+    _tell(runtime, "round", round=1, rounds=state["rounds"])
+    return {"brief": brief, "messages": []}
+
+
+async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Context]) -> CouncilState:
+    """Let one participant speak in this round. Without an answer its history stays as it was."""
+    state: CouncilState = ChannelRead.do_read(config, select=list(CouncilState.__annotations__))
+    services = context_of(runtime).services()
+    alias, current = speaker["alias"], state["round"]
+    seat = next(seat for seat in state["seats"] if seat["alias"] == alias)
+    history = await _history(seat, state, runtime)
+    request = HumanMessage(_request(seat, state, current, first=len(history) == 1))
+    _tell(runtime, "speaks", round=current, **_public(seat))
+    outcome = await services.models.call(
+        state["target_model"],
+        [*history, request],
+        seconds=_seconds_to_speak(state, services.settings),
+        notify=_notify(runtime, alias),
+    )
+    statement = statement_of(outcome, alias, current)
+    if isinstance(outcome, Failure) or statement["absence"]:
+        _tell(runtime, "absent", round=current, **_public(seat), reason=statement["absence"])
+        return {"statements": [statement]}
+    _tell(runtime, "spoke", round=current, **_public(seat), **_in_short(statement))
+    return {"statements": [statement], "histories": {alias: [*history, request, outcome.message]}}
+
+
+async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
+    """Close the round, and the council with it when it was the last one that can be held."""
+    settings = context_of(runtime).services().settings
+    held, rounds, here = state["round"], state["rounds"], present(state["statements"], state["round"])
+    note = ""
+    if here < FEWEST:
+        note = f"In round {held} fewer than {FEWEST} participants answered, so it was the last one."
+    elif held < rounds and _seconds_to_speak(state, settings) <= 0:
+        note = f"The time of the council was spent after round {held}."
+    if note or held == rounds:
+        return {"closed": True, "notes": [*state["notes"], *filter(None, [note])]}
+    _tell(runtime, "round", round=held + 1, rounds=rounds)
+    return {"round": held + 1}
+
+
+async def synthesize(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
+    """Have a neutral rapporteur say what came out; without one the transcript stands for itself."""
+    synthesis = await _synthesis(state, runtime)
+    state = {**state, "synthesis": synthesis}
+    told = deliberation(state)
+    _tell(runtime, "ended", outcome=told["outcome"], usage=told["usage"])
+    return {"synthesis": synthesis, "report": report(state), "deliberation": told}
+
+
+def send_participants(state: CouncilState) -> list[Send]:
+    """One branch for each participant."""
+    return [Send("speak", Speaker(alias=seat["alias"])) for seat in state["seats"]]
+
+
+def route_after_gather(state: CouncilState) -> Literal["synthesize"] | list[Send]:
+    """The next round, or the synthesis when there is none."""
+    return "synthesize" if state["closed"] else send_participants(state)
+
+
+async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesis:
+    """The synthesis of the first level that gives one: the one asked for, then lower, then higher ones."""
+    services = context_of(runtime).services()
+    failures: list[str] = []
+    if len(speakers(state["statements"])) >= FEWEST:
+        request: list[AnyMessage] = [
+            SystemMessage(RAPPORTEUR),
+            HumanMessage(transcript(state["question"], state["brief"], state["seats"], state["statements"])),
+        ]
+        for level in _rapporteurs(state["synthesis_model"], ceiling(context_of(runtime).policy)):
+            if (seconds := state["deadline"] - time()) <= 0:
+                failures.append("The time of the council was spent.")
+                break
+            _tell(runtime, "synthesis", level=level)
+            outcome = await services.models.call(
+                level, request, seconds=seconds, notify=_notify(runtime, "rapporteur")
+            )
+            if not isinstance(outcome, Failure) and (text := outcome.text.strip()):
+                return Synthesis(
+                    text=text, level=level, model=outcome.model, tokens=tokens_of(outcome), failures=failures
+                )
+            failures.append(
+                outcome.sentence if isinstance(outcome, Failure) else f"{outcome.model} said nothing."
+            )
+    return Synthesis(text="", level="", model="", tokens=Tokens(input=0, output=0), failures=failures)
+
+
+def _rapporteurs(level: Level, highest: Level) -> Sequence[Level]:
+    allowed = LEVELS[: LEVELS.index(highest) + 1]
+    return [level, *lower_levels(level), *allowed[allowed.index(level) + 1 :]]
+
+
+async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -> list[AnyMessage]:
+    """What a participant was sent and said; retold from the record when the run was taken up again."""
+    alias = seat["alias"]
+    if history := state.get("histories", {}).get(alias):
+        return history
+    vault = Vault(context_of(runtime).services().settings.home, identity_of(runtime).user_id)
+    skill = await asyncio.to_thread(vault.find_skill, seat["skill_id"])
+    retold: list[AnyMessage] = [SystemMessage(expert_prompt(seat, state["seats"], skill.instructions))]
+    for statement in state["statements"]:
+        if statement["alias"] == alias and not statement["absence"]:
+            request = _request(seat, state, statement["round"], first=len(retold) == 1)
+            retold += [HumanMessage(request), AIMessage(statement["text"])]
+    return retold
+
+
+def _request(seat: Seat, state: CouncilState, current: int, *, first: bool) -> str:
+    before = [statement for statement in state["statements"] if statement["round"] == current - 1]
+    return round_request(
+        state["question"],
+        state["brief"],
+        seat,
+        state["seats"],
+        before,
+        (current, state["rounds"]),
+        first=first,
+    )
+
+
+def _seconds_to_speak(state: CouncilState, settings: Settings) -> float:
+    """What is left of the council's time, less what the synthesis needs."""
+    reserve = min(settings.call_seconds, settings.council_seconds / 4)
+    return state["deadline"] - time() - reserve
+
+
+def _tell(runtime: Runtime[Context], event: str, **told: Any) -> None:
+    runtime.stream_writer({"type": "council", "event": event, **told})
+
+
+def _notify(runtime: Runtime[Context], who: str) -> Notify:
+    """Retries as events of the council: those of the type `retry` are of the chat's own stream."""
+    return lambda event: _tell(runtime, "retry", who=who, reason=event.get("reason", ""))
+
+
+def _public(seat: Seat) -> dict[str, str]:
+    return {"alias": seat["alias"], "role": seat["role"]}
+
+
+def _in_short(statement: Statement) -> dict[str, Any]:
+    return {key: statement[key] for key in ("stance", "confidence", "tokens", "seconds")}
