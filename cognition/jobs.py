@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
+from contextvars import Context
 from typing import Any
 
 logger = logging.getLogger(__name__)
@@ -15,11 +16,20 @@ class Jobs:
         self._running: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, object], name: str) -> asyncio.Task[Any]:
-        """Begin work on this event loop; a failure is logged under the name."""
-        task = asyncio.get_running_loop().create_task(work, name=name)
+        """Begin work on this event loop, detached from the run: its stream and its thread are not the work's.
+
+        Args:
+            work: What to do.
+            name: Under which it is found by `runs`, and a failure is logged.
+        """
+        task = asyncio.get_running_loop().create_task(work, name=name, context=Context())
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task
+
+    def runs(self, name: str) -> bool:
+        """Whether work of this name is going on."""
+        return any(task.get_name() == name for task in self._running)
 
     async def finish(self) -> None:
         """Wait for what runs on this event loop, and for what that starts."""
