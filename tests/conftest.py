@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blockbuster import blockbuster_ctx
 
 from cognition.context import BoundContext
 from cognition.rehearsal import RehearsalServer, Reply
@@ -27,6 +28,18 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setitem(Settings.model_config, "env_file", None)
     monkeypatch.setenv("COGNITION_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_blocks_an_event_loop() -> Iterator[None]:
+    """P26: a blocking call that our code makes on a running loop is an error, as it is under the dev server.
+
+    What a test itself does between two steps blocks nobody.
+    """
+    with blockbuster_ctx(scanned_modules=["cognition", "graphs", "nodes", "tools"]) as blockbuster:
+        # A test that serves a rehearsal of its own waits for its end where it stands.
+        blockbuster.functions["threading.Lock.acquire"].can_block_in("rehearsal/server.py", "stop")
+        yield
 
 
 @pytest.fixture

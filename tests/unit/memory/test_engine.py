@@ -26,7 +26,7 @@ RNG = np.random.default_rng(5)
 
 @pytest.fixture
 async def things(tmp_path: Path) -> AsyncIterator[VectorCollection]:
-    engine = open_engine(tmp_path)
+    engine = await asyncio.to_thread(open_engine, tmp_path)
     yield await engine.collection(SPEC)
     await engine.aclose()
 

@@ -1,5 +1,6 @@
 """The folder of the vectors over processes, crashes and models."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -63,18 +64,18 @@ async def test_p43_a_second_process_is_told_who_holds_the_folder_and_a_kill_lose
     assert writer.stdout
     acknowledged = [writer.stdout.readline() for _ in range(50)]
     with pytest.raises(FolderInUse) as refusal:
-        open_engine(tmp_path)
+        await asyncio.to_thread(open_engine, tmp_path)
     for told in (str(writer.pid), "http://127.0.0.1:2024", "COGNITION_HOME", str(tmp_path)):
         assert told in str(refusal.value)
-    holder = holder_of(tmp_path)
+    holder = await asyncio.to_thread(holder_of, tmp_path)
     assert holder
     assert holder.pid == writer.pid
     acknowledged += [writer.stdout.readline() for _ in range(50)]
     os.kill(writer.pid, signal.SIGKILL)
     acknowledged += writer.stdout.read().splitlines(keepends=True)
     numbers = [int(line) for line in acknowledged if line.endswith("\n")]
-    assert holder_of(tmp_path) is None
-    engine = open_engine(tmp_path)
+    assert await asyncio.to_thread(holder_of, tmp_path) is None
+    engine = await asyncio.to_thread(open_engine, tmp_path)
     collection = await engine.collection(collection_spec(STAMP))
     points = [point(f"fact {number}") for number in numbers]
     assert len(await collection.retrieve("ada", [p.id for p in points])) == len(points) >= 100
@@ -84,11 +85,11 @@ async def test_p43_a_second_process_is_told_who_holds_the_folder_and_a_kill_lose
 
 @pytest.mark.parametrize("other", [Stamp("large", "1", 8), Stamp("other", "1", 4), Stamp("small", "2", 4)])
 async def test_p40_vectors_of_another_model_are_refused_and_kept(other: Stamp, tmp_path: Path) -> None:
-    engine = open_engine(tmp_path)
+    engine = await asyncio.to_thread(open_engine, tmp_path)
     collection = await engine.collection(collection_spec(STAMP))
     await collection.upsert([point("kept")])
     await engine.aclose()
-    engine = open_engine(tmp_path)
+    engine = await asyncio.to_thread(open_engine, tmp_path)
     with pytest.raises(StampMismatch, match=rf"'small' .*'{other.model}' .*cognition reembed"):
         await engine.collection(collection_spec(other))
     assert await (await engine.collection(collection_spec(STAMP))).count(Filter("ada")) == 1
@@ -97,7 +98,7 @@ async def test_p40_vectors_of_another_model_are_refused_and_kept(other: Stamp, t
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 async def test_a_vector_with_a_value_that_is_no_number_is_refused(value: float, tmp_path: Path) -> None:
-    engine = open_engine(tmp_path)
+    engine = await asyncio.to_thread(open_engine, tmp_path)
     collection = await engine.collection(collection_spec(STAMP))
     good, bad = point("good"), point("bad")
     bad.dense[2] = value
@@ -108,10 +109,10 @@ async def test_a_vector_with_a_value_that_is_no_number_is_refused(value: float, 
 
 
 async def test_p52_every_naughty_string_is_stored_found_and_counted_by_the_engine(tmp_path: Path) -> None:
-    engine = open_engine(tmp_path)
+    engine = await asyncio.to_thread(open_engine, tmp_path)
     collection = await engine.collection(collection_spec(STAMP))
-    for number, text in enumerate(NAUGHTY):
-        language = detect_language(text)
+    languages = await asyncio.to_thread(lambda: list(map(detect_language, NAUGHTY)))
+    for number, (text, language) in enumerate(zip(NAUGHTY, languages, strict=True)):
         user = f"{number} {text}"
         memory = stored(text, user_id=user, memory_id="m", artifact_name=text, language=language, tags=[text])
         dense = np.full(4, 0.5, dtype=np.float32)

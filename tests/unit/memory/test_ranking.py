@@ -45,7 +45,7 @@ def at(cosine: float) -> Vectors:
 
 async def search(scored: Sequence[tuple[float, int]], question: str, limit: int, home: Path) -> list[str]:
     """What a search shows of memories with these cosines and importances."""
-    engine = open_engine(home)
+    engine = await asyncio.to_thread(open_engine, home)
     collection = await engine.collection(collection_spec(Fixed.stamp))
     await collection.upsert(
         [

@@ -33,7 +33,8 @@ class FilesAsOne(Models):
 async def test_writes_of_two_event_loops_to_one_id_lose_none(services: Services) -> None:
     settings = services.settings
     embedder = await asyncio.to_thread(load_embedder, settings.memory_embedding, settings.home)
-    memory = await LongTermMemory.open(services.hold(), embedder, settings, FilesAsOne(settings))
+    engine = await asyncio.to_thread(services.hold)
+    memory = await LongTermMemory.open(engine, embedder, settings, FilesAsOne(settings))
 
     async def tell(dates: list[str]) -> None:
         await asyncio.gather(*(memory.write("ada", "c", PROFILE, date, 3) for date in dates))

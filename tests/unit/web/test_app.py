@@ -1,3 +1,4 @@
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -40,7 +41,7 @@ async def memory(client: httpx.AsyncClient) -> LongTermMemory:
 async def test_health_and_the_folder_tell_who_serves(client: httpx.AsyncClient, tmp_path: Path) -> None:
     told = (await client.get("/cognition/health")).json()
     assert told == {"status": "ok", "pid": os.getpid(), "home": str(tmp_path / "home"), "rehearsed": True}
-    holder = read_holder(tmp_path / "home")
+    holder = await asyncio.to_thread(read_holder, tmp_path / "home")
     assert (holder.pid, holder.url) == (os.getpid(), URL)
 
 
