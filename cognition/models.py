@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, Protocol, Self, cast, runtime_checkable
+from typing import Any, Final, Protocol, Self, cast, get_args, runtime_checkable
 
 import httpx
 import httpx2
@@ -23,7 +23,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from cognition.answers import FailureKind, UnusableAnswer, check_answer, is_truncated
 from cognition.gauge import TRIMMED_FROM
 from cognition.history import STAMP, prepare_history, strip_signatures
-from cognition.levels import LEVELS, Role, lower_levels
+from cognition.levels import Role, lower_levels
 from cognition.rehearsal import rehearsal_url
 from cognition.retrying import Notify, attempts, is_retryable
 from cognition.settings import Settings
@@ -65,6 +65,10 @@ class Failure:
     seconds: float = 0.0
 
 
+class ModelMissing(RuntimeError):
+    """A model that the settings name can't be built; the message says what is missing."""
+
+
 class Models:
     """The chat models of a process, each built at its first call."""
 
@@ -77,8 +81,15 @@ class Models:
     @property
     def rehearsed(self) -> bool:
         """Whether the models are played by the rehearsal, for want of the provider's key."""
-        names = [*map(self.name, LEVELS), self.name("MODEL_DISTILLATION")]
-        return self.settings.google_api_key is None and any(name.startswith(GEMINI) for name in names)
+        return any(self.rehearses(role) for role in get_args(Role))
+
+    def rehearses(self, role: Role) -> bool:
+        """Whether the model of one role is played."""
+        return self.settings.google_api_key is None and self.name(role).startswith(GEMINI)
+
+    def reads(self, role: Role, medium: str) -> bool:
+        """Whether the model of a role can look at `image`, `audio` or `video`; blocking."""
+        return bool((self.chat(role).profile or {}).get(f"{medium}_inputs"))
 
     def name(self, role: Role) -> str:
         """The `provider:model` behind a role."""
@@ -118,16 +129,16 @@ class Models:
         if fall_back and role != "MODEL_DISTILLATION":
             roles += lower_levels(role)
         down: list[str] = []
-        outcome: Answer | Failure
+        left = float("inf") if seconds is None else seconds
         for candidate in roles:
-            spent = monotonic() - started
-            limit = min(self.settings.call_seconds, (seconds or float("inf")) - spent)
+            limit = min(self.settings.call_seconds, left - (monotonic() - started))
             outcome = await self._call_one(candidate, messages, tools, limit, notify)
-            if isinstance(outcome, Answer) or outcome.kind != "unavailable" or limit <= 0:
+            if isinstance(outcome, Answer) or outcome.kind != "unavailable":
                 break
             down.append(outcome.model)
-            if candidate != roles[-1]:
-                notify({"type": "fallback", "model": outcome.model, "reason": outcome.sentence})
+            if candidate == roles[-1] or monotonic() - started >= left:
+                break
+            notify({"type": "fallback", "model": outcome.model, "reason": outcome.sentence})
         if isinstance(outcome, Answer):
             return replace(outcome, seconds=monotonic() - started, fallbacks=tuple(down))
         return replace(outcome, seconds=monotonic() - started)
@@ -161,6 +172,8 @@ class Models:
             return Failure("unavailable", f"{model} took more than {limit:.0f} seconds.", role, model)
         except (ModelError, httpx.TransportError, httpx2.TransportError) as error:
             return _failure(error, role, model)
+        except ModelMissing as error:
+            return Failure("refused", str(error), role, model)
         return Answer(_stamped(answer, role, model), role, model, 0.0)
 
     async def aclose(self) -> None:
@@ -170,12 +183,28 @@ class Models:
                 await chat.aclose()
 
     def chat(self, role: Role) -> BaseChatModel:
-        """The bare chat model of a role, built at the first call; blocking."""
-        key = (self.name(role), role == "MODEL_DISTILLATION")
+        """The bare chat model of a role, built at the first call; blocking.
+
+        Raises:
+            ModelMissing: Its provider is unknown, not installed or without its key.
+        """
+        name, distils = key = (self.name(role), role == "MODEL_DISTILLATION")
         with self._building:
             if key not in self._chats:
-                self._chats[key] = self._build(*key)
+                try:
+                    self._chats[key] = self._build(name, distils)
+                except (ImportError, ValueError) as error:
+                    raise ModelMissing(f"The model {name!r} can't be used: {error}") from error
             return self._chats[key]
+
+    def build_all(self) -> None:
+        """Build the model of every role, so that one that can't be used is refused at the start; blocking.
+
+        Raises:
+            ModelMissing: One can't be built.
+        """
+        for role in get_args(Role):
+            self.chat(role)
 
     async def _runnable(self, role: Role, tools: Sequence[BaseTool]) -> Model:
         """The role's model with its tools bound; their schemas are translated once and not at every call."""

@@ -5,22 +5,24 @@ import json
 import os
 import sqlite3
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import typer
+from langchain_core.messages import HumanMessage
 
 from cognition.cli.server_session import open_server_session
 from cognition.cli.view import printable
 from cognition.embedding import EmbeddingUnavailable, load_embedder
 from cognition.levels import LEVELS, Role
 from cognition.memory.engine import StampMismatch
-from cognition.models import Models
+from cognition.models import Failure, Models
 from cognition.services import Services
 from cognition.settings import Settings, process_settings
 from cognition.storage.checkpointer import FILE, open_checkpointer
-from cognition.storage.folder import FolderInUse, holder_of
+from cognition.storage.folder import FolderInUse, Holder, holder_of
 
 PACKAGES = (
     "langgraph",
@@ -32,6 +34,9 @@ PACKAGES = (
 )
 OLDEST_SQLITE = (3, 38)
 """The first with JSON functions always built in, which the threads' file is pruned by."""
+
+MODEL_SECONDS = 20.0
+MEND_MODELS = "Correct GOOGLE_API_KEY or COGNITION_MODEL_…, or install the package of the provider."
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,9 @@ def run(*, as_json: bool) -> None:
 
 
 async def _checks(settings: Settings) -> list[Check]:
-    checks = [_versions(), _key(settings), _models(settings)]
+    models = Models(settings)
+    checks = [await asyncio.to_thread(_versions), _key(models), await _models(models)]
+    await models.aclose()
     folder = await _folder(settings.home)
     embedding = await _embedding(settings)
     checks += [folder, embedding]
@@ -81,33 +88,29 @@ def _versions() -> Check:
     return Check("versions", True, found)
 
 
-def _key(settings: Settings) -> Check:
-    if settings.google_api_key is None:
+def _key(models: Models) -> Check:
+    if models.rehearsed:
         return Check("key", True, "none: the models are rehearsed. Set GOOGLE_API_KEY for real answers")
-    return Check("key", True, "GOOGLE_API_KEY is set")
+    return Check("key", True, "set" if models.settings.google_api_key else "none is needed")
 
 
-def _models(settings: Settings) -> Check:
-    models = Models(settings)
+async def _models(models: Models) -> Check:
+    """Each model is asked for a word: nothing else tells whether it is there and takes the key."""
     roles: tuple[Role, ...] = (*LEVELS, "MODEL_DISTILLATION")
     found = ", ".join(f"{role} {models.name(role)}" for role in roles)
-    try:
-        for role in roles:
-            models.chat(role)
-    except (ImportError, ValueError) as error:
-        return Check(
-            "models", False, f"{found}: {error}", "Correct COGNITION_MODEL_…, or install its package."
-        )
+    asked: Sequence[Role] = list({models.name(role): role for role in roles}.values())
+    outcomes = await asyncio.gather(
+        *(models.call(role, [HumanMessage("Answer with one word.")], seconds=MODEL_SECONDS) for role in asked)
+    )
+    if failed := [outcome.sentence for outcome in outcomes if isinstance(outcome, Failure)]:
+        return Check("models", False, f"{found}: {' '.join(failed)}", MEND_MODELS)
     return Check("models", True, found)
 
 
 async def _folder(home: Path) -> Check:
     shown = await asyncio.to_thread(os.path.abspath, home)
     try:
-        await asyncio.to_thread(home.mkdir, parents=True, exist_ok=True)
-        if not os.access(home, os.W_OK | os.X_OK):
-            raise PermissionError("it can't be written to")
-        holder = await asyncio.to_thread(holder_of, home)
+        holder = await asyncio.to_thread(_holder, home)
     except OSError as error:
         return Check("folder", False, f"{shown}: {error}", "Set COGNITION_HOME to a folder you may write to.")
     if holder is None:
@@ -118,6 +121,14 @@ async def _folder(home: Path) -> Check:
             return Check("folder", True, f"{found}, which answers")
     except FolderInUse as taken:
         return Check("folder", not holder.url, found, str(taken))
+
+
+def _holder(home: Path) -> Holder | None:
+    """Who holds the folder, if it is one that can be written to."""
+    home.mkdir(parents=True, exist_ok=True)
+    if not os.access(home, os.W_OK | os.X_OK):
+        raise PermissionError("it can't be written to")
+    return holder_of(home)
 
 
 async def _embedding(settings: Settings) -> Check:

@@ -73,6 +73,7 @@ class LocalSession:
 
     async def _echo(self) -> Graph:
         if self._graph is None:
+            await asyncio.to_thread(self._services.models.build_all)
             # By its name: the graphs import this package, so this package doesn't import them.
             module = await asyncio.to_thread(import_module, "graphs.echo")
             saver = await self._opened.enter_async_context(open_checkpointer(self._services.settings.home))

@@ -102,10 +102,11 @@ def server_url() -> str:
 
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Hold the folder while the server runs, and say where; nothing else is opened before its use."""
+    """Hold the folder while the server runs, and say where. A model that can't be used stops the start."""
     services = process_services()
     await asyncio.to_thread(services.hold, server_url())
     try:
+        await asyncio.to_thread(services.models.build_all)
         yield
     finally:
         await services.aclose()

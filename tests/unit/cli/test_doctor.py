@@ -3,8 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from cognition.rehearsal import RehearsalServer, Reply
 from cognition.settings import process_settings
 from cognition.storage.folder import FolderLock
+from tests.conftest import FLASH, LITE, PRO
 from tests.unit.cli.conftest import Run
 
 
@@ -19,9 +21,31 @@ def test_a_sound_installation(run: Run) -> None:
     assert run("doctor").exit_code == 0
 
 
-def test_a_key_is_never_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def with_a_key(monkeypatch: pytest.MonkeyPatch, rehearsal: RehearsalServer) -> RehearsalServer:
     monkeypatch.setenv("GOOGLE_API_KEY", "AIza-secret")
-    assert "AIza-secret" not in run("doctor").output
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", rehearsal.url)
+    for model in (LITE, FLASH, PRO):
+        rehearsal.script(model, [Reply(text="Ready.")])
+    return rehearsal
+
+
+def test_each_model_is_asked_and_the_key_is_never_shown(run: Run, with_a_key: RehearsalServer) -> None:
+    shown = run("doctor")
+    assert "✓ key" in shown.stdout
+    assert "✓ models" in shown.stdout
+    assert "AIza-secret" not in shown.output
+    assert {request.model for request in with_a_key.requests} == {LITE, FLASH, PRO}
+
+
+def test_p76_a_model_that_the_provider_does_not_have(
+    run: Run, with_a_key: RehearsalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COGNITION_MODEL_PRO", "google_genai:palm-9")
+    shown = run("doctor")
+    assert shown.exit_code == 1
+    assert "✗ models" in shown.stdout
+    assert "palm-9 is not found" in shown.stdout
 
 
 def test_a_missing_embedding_model(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,11 +69,16 @@ def test_p40_vectors_of_another_model(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert "cognition reembed" in refused.stderr
 
 
-def test_a_model_of_an_unknown_provider(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p76_a_model_of_an_unknown_provider_is_told_and_refused_at_the_start_of_a_chat(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COGNITION_MODEL_PRO", "nobody:model")
     shown = run("doctor")
     assert shown.exit_code == 1
     assert "✗ models" in shown.stdout
+    refused = run("ask", "hello")
+    assert refused.exit_code == 1
+    assert "'nobody:model' can't be used" in refused.stderr
 
 
 def test_a_held_folder(run: Run, tmp_path: Path) -> None:
