@@ -10,6 +10,7 @@ from textwrap import shorten
 from typing import Any, Final, Literal
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
@@ -20,6 +21,9 @@ MOST_ID: Final = 64
 MOST_TITLE: Final = 100
 MOST_DESCRIPTION: Final = 1_024
 MOST_INSTRUCTIONS: Final = 20_000
+
+DEEPEST: Final = 4
+"""Levels of YAML that are read: the values under `metadata` are at the third."""
 
 FIELDS: Final = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 """What the specification lets a frontmatter hold: agentskills.io/specification."""
@@ -70,7 +74,7 @@ def check_id(skill_id: str) -> None:
     if skill_id in RESERVED:
         msg = f"the skill id {skill_id!r} is a name that Windows keeps for a device: choose another one."
         raise SkillRefused(msg)
-    if len(skill_id) > MOST_ID or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", skill_id):
+    if not _is_id(skill_id):
         msg = (
             f"the skill id {brief(skill_id)} must be lower-case letters and digits with single hyphens "
             f"between them, at most {MOST_ID} characters: write it as lead-dev-rust."
@@ -86,12 +90,12 @@ def tidy_id(skill_id: str) -> str:
     """
     bare = "".join(c for c in unicodedata.normalize("NFKD", skill_id) if not unicodedata.combining(c))
     tidy = re.sub(r"[\s_-]+", "-", bare.lower()).strip("-")
-    try:
-        check_id(tidy)
-    except SkillRefused:
-        check_id(skill_id)
-        raise
+    check_id(tidy if _is_id(tidy) else skill_id)
     return tidy
+
+
+def _is_id(text: str) -> bool:
+    return len(text) <= MOST_ID and bool(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text))
 
 
 def new_skill(skill_id: str, title: str, description: str, instructions: str) -> Skill:
@@ -181,9 +185,13 @@ def _parsed(content: str) -> tuple[dict[str, Any], str]:
 def _yaml(text: str) -> Any:
     """YAML with every scalar as the text that was written: `no` and `1.0` are what they look like."""
     yaml = YAML(typ="base", pure=True)
+    yaml.max_depth = DEEPEST
     yaml.composer.warn_double_anchors = False  # YAML allows them, and a warning reaches nobody
     try:
         return yaml.load(text)
+    except MaxDepthExceededError:
+        msg = "its frontmatter is nested too deep: write plain `field: value` lines."
+        raise SkillRefused(msg) from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         problem = shorten(str(error.problem), 120)
@@ -191,9 +199,6 @@ def _yaml(text: str) -> Any:
         raise SkillRefused(msg) from None
     except YAMLError:
         msg = "its frontmatter holds a character that YAML doesn't allow: take it out."
-        raise SkillRefused(msg) from None
-    except RecursionError:
-        msg = "its frontmatter is nested too deep: write plain `field: value` lines."
         raise SkillRefused(msg) from None
 
 

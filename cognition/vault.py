@@ -116,8 +116,8 @@ class Vault:
             elif read:
                 wrong.append(f"The skill {known!r} can't be read: {read.reason}")
             else:
-                near = get_close_matches(skill_id, origins, n=3, cutoff=0.4)
-                nearest = f"; the nearest are {', '.join(near)}" if near else ""
+                near = get_close_matches(skill_id, origins, n=3)
+                nearest = f"; near it: {', '.join(near)}" if near else ""
                 wrong.append(f"No skill has the id {brief(skill_id)}{nearest}.")
         if wrong:
             raise SkillRefused(" ".join(wrong))
@@ -177,8 +177,9 @@ class Vault:
             if origins.get(known) != "user":
                 msg = f"You have no skill {brief(skill_id)} of your own: there is nothing to delete."
                 raise SkillRefused(msg)
-            rmtree(self._confined("skills", known))
-            if (versions := self._confined("versions", known)).is_dir():
+            folder, versions = self._confined("skills", known), self._confined("versions", known)
+            rmtree(folder)
+            if versions.is_dir():
                 rmtree(versions)
         return known
 
@@ -190,8 +191,7 @@ class Vault:
 
     def _read(self, skill_id: str, origin: Origin) -> Skill | Unreadable:
         try:
-            check_id(skill_id)
-            return read_skill(_text(self._file(skill_id, origin)), skill_id, origin)
+            return read_folder(self._file(skill_id, origin).parent, origin)
         except SkillRefused as refusal:
             return Unreadable(skill_id, origin, str(refusal))
         except OSError as error:
@@ -231,6 +231,15 @@ class Vault:
             yield
         finally:
             os.close(file)
+
+
+def read_folder(folder: Path, origin: Origin) -> Skill:
+    """The skill of a folder, wherever it is.
+
+    Raises:
+        SkillRefused: It holds no skill.
+    """
+    return read_skill(_text(folder / FILE), folder.name, origin)
 
 
 def _folders(root: Path) -> list[str]:
