@@ -36,12 +36,15 @@ app = typer.Typer(
 )
 memory = typer.Typer(help="Look at what is remembered, and correct it.", no_args_is_help=True)
 app.add_typer(memory, name="memory")
+skills = typer.Typer(help="Look at the experts, and forge new ones.", no_args_is_help=True)
+app.add_typer(skills, name="skills")
 
 User = Annotated[str, typer.Option("--user", help="Whose memories are read and written.")]
 Chat = Annotated[str, typer.Option("--chat", help="Go on with the chat of this id or name.")]
 PolicyOption = Annotated[Policy, typer.Option("--policy", help="The levels that may think.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 MemoryId = Annotated[str, typer.Argument(help="The memory's id, as `memory list` shows it.")]
+SkillId = Annotated[str, typer.Argument(help="The expert's id, as `skills list` shows it.")]
 Artifact = Annotated[str, typer.Option("--artifact", help="Only this meta-artifact.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="How many at most.")]
 From = Annotated[str, typer.Option("--from", help="Changed on or after: 2026, 2026-05 or 2026-05-17.")]
@@ -119,6 +122,59 @@ def memory_undo(memory_id: MemoryId, user: User = "local") -> None:
     from cognition.cli import memory as command
 
     command.undo(user, memory_id)
+
+
+@skills.command("list")
+def skills_list(user: User = "local", json: Json = False) -> None:
+    """Show the experts that there are."""
+    from cognition.cli import skills as command
+
+    command.show_all(user, as_json=json)
+
+
+@skills.command("show")
+def skills_show(
+    skill_id: SkillId,
+    user: User = "local",
+    version: Annotated[int, typer.Option("--version", min=0, help="An older text, by its number.")] = 0,
+) -> None:
+    """Print an expert's SKILL.md."""
+    from cognition.cli import skills as command
+
+    command.show(user, skill_id, version)
+
+
+@skills.command("forge")
+def skills_forge(
+    skill_id: SkillId,
+    file: Annotated[str, typer.Argument(help="The file of its instructions; - reads standard input.")],
+    name: Annotated[str, typer.Option("--name", help="The role as people see it.")],
+    description: Annotated[str, typer.Option("--description", help="What it does and when to ask.")],
+    user: User = "local",
+) -> None:
+    """Make an expert, or change one; its older text is kept."""
+    from cognition.cli import skills as command
+
+    command.forge(user, skill_id, name, description, file)
+
+
+@skills.command("delete")
+def skills_delete(skill_id: SkillId, user: User = "local") -> None:
+    """Delete an expert of yours for good, with its older texts."""
+    from cognition.cli import skills as command
+
+    command.delete(user, skill_id)
+
+
+@skills.command("validate")
+def skills_validate(
+    path: Annotated[str, typer.Argument(help="The folder of a skill; all that there are if none.")] = "",
+    user: User = "local",
+) -> None:
+    """Say what can't be read as an Agent Skill, and why. The exit code is 1 when there is such."""
+    from cognition.cli import skills as command
+
+    command.validate(user, path)
 
 
 @app.command()
