@@ -39,7 +39,7 @@ async def prompt(state: EchoState, targets: tuple[Level, ...], runtime: Runtime[
     )
     under = [await _memories(perceived["memories"], runtime), await _events(perceived["events"], runtime)]
     newest = [*under, plan_block(turn["plan"]), environment]
-    kept[-1][0] = _with_text(kept[-1][0], "\n\n".join(filter(None, newest)))
+    kept[-1][0] = with_text(kept[-1][0], "\n\n".join(filter(None, newest)))
     system = system_prompt(turn["level"], may_climb=bool(targets), remembers=context.memory == "on")
     return [SystemMessage(system), *(message for kept_turn in kept for message in kept_turn)]
 
@@ -60,7 +60,8 @@ async def _events(resource_ids: list[str], runtime: Runtime[Context]) -> str:
     return events_block([resource for resource in found if resource])
 
 
-def _with_text(message: AnyMessage, text: str) -> HumanMessage:
+def with_text(message: AnyMessage, text: str) -> HumanMessage:
+    """A copy of a user's message with text under what it says."""
     content = cast("str | list[Any]", message.content)
     parts = [content] if isinstance(content, str) else list(content)
     return HumanMessage([*parts, {"type": "text", "text": text}], id=message.id)

@@ -2,29 +2,25 @@
 
 from functools import cache
 from time import monotonic
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from langchain_core.messages import AIMessage
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of
-from cognition.history import STAMP
 from cognition.levels import Level
-from cognition.models import Failure
-from cognition.state import EchoState, Transfer, Turn
+from cognition.models import Answer
+from cognition.state import EchoState
 from cognition.turn import (
     calls_left,
     open_targets,
-    refused_transfer,
     seconds_left,
-    with_answer,
-    with_failure,
     with_seconds,
     with_transfer,
 )
+from nodes.hearing import heard, tool_error
 from nodes.prompting import prompt
-from tools import cognitive_level
 from tools.toolset import echo_tools
 
 
@@ -59,17 +55,10 @@ async def _think(state: EchoState, runtime: Runtime[Context]) -> EchoState:
         seconds=seconds,
         notify=runtime.stream_writer,
     )
-    if isinstance(outcome, Failure):
-        stamp = {"level": outcome.role, "model": outcome.model, "error": outcome.kind}
-        message = AIMessage(outcome.sentence, response_metadata={STAMP: stamp})
-        return {"turn": with_failure(turn, outcome), "messages": [message]}
-    if left == 1:
+    if left == 1 and isinstance(outcome, Answer):
         turn = {**turn, "cut": _cut(0)}
-    transfer = _transfer(outcome.message, turn, runtime)
-    turn = with_answer(turn, outcome, transfer)
-    if transfer and len(outcome.message.tool_calls) == 1:
-        return {"turn": turn}
-    return {"turn": turn, "messages": [outcome.message]}
+    turn, said = heard(outcome, turn, runtime)
+    return {"turn": turn, "messages": said}
 
 
 async def use_tools(state: EchoState, runtime: Runtime[Context]) -> EchoState:
@@ -119,24 +108,8 @@ def route_after_tools(state: EchoState) -> Literal["think_lite", "think_flash", 
 
 @cache
 def _tool_node(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> ToolNode:
-    return ToolNode(echo_tools(targets, memory), handle_tool_errors=_tool_error)
-
-
-def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Transfer | None:
-    """The first transfer among the calls that can be made."""
-    context = context_of(runtime)
-    for call in message.tool_calls:
-        if call["name"] == cognitive_level.NAME:
-            target: Any = call["args"].get("target_model")
-            plan: Any = call["args"].get("transfer_plan")
-            if not refused_transfer(target, plan, turn, context.policy, context.services().settings):
-                return Transfer(target=target, plan=plan, text=message.text.strip())
-    return None
+    return ToolNode(echo_tools(targets, memory), handle_tool_errors=tool_error)
 
 
 def _cut(calls: int) -> str:
     return "its model calls were spent" if calls <= 0 else "its time was spent"
-
-
-def _tool_error(error: Exception) -> str:
-    return f"Error: {error}. Correct the call, or answer without it."
