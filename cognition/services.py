@@ -5,11 +5,14 @@ from functools import cached_property, lru_cache
 from threading import RLock
 
 from cognition.embedding import load_embedder
+from cognition.intake import Intake
+from cognition.jobs import Jobs
 from cognition.memory.engine import VectorEngine, open_engine
 from cognition.memory.long_term import LongTermMemory
 from cognition.models import Models
 from cognition.settings import Settings, process_settings
 from cognition.storage.database import Database
+from cognition.storage.files import Files
 from cognition.storage.registry import Registry
 
 
@@ -23,6 +26,11 @@ class Services:
         self._database: Database | None = None
         self._registry: Registry | None = None
         self._opening = RLock()  # of threads: steps may run on more than one event loop
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The work that goes on after a run."""
+        return Jobs()
 
     @cached_property
     def models(self) -> Models:
@@ -76,8 +84,18 @@ class Services:
             self._registry = Registry(await self.database())
         return self._registry
 
+    @cached_property
+    def files(self) -> Files:
+        """The copies of what was given to the chats of this folder."""
+        return Files(self.settings.home)
+
+    async def intake(self) -> Intake:
+        """The way in for what is given to a chat."""
+        return Intake(self.files, await self.registry(), self.settings)
+
     async def aclose(self) -> None:
-        """Close what was opened; safe to call again."""
+        """Give up what still runs, and close what was opened; safe to call again."""
+        await self.jobs.aclose()
         if self._engine is not None:
             await self._engine.aclose()
             self._engine = self._memory = None

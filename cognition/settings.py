@@ -81,6 +81,30 @@ class Settings(BaseSettings):
         description="Seconds for a whole council; what was said by then is synthesised.",
     )
 
+    file_roots: tuple[Path, ...] = Field(
+        default=(),
+        description="Folders that paths given to the `ingestion` graph may lie in, as a JSON list. None "
+        "unless set: whoever reaches the server may give a path. Contents, and paths typed at the command "
+        "line, need no leave.",
+    )
+    file_bytes: int = Field(default=512 << 20, ge=1, description="Bytes of the largest file that is taken.")
+    context_file_bytes: int = Field(
+        default=32 << 10, ge=0, description="Bytes of text from which a file is searched and not shown whole."
+    )
+    context_media_bytes: int = Field(
+        default=1 << 20,
+        ge=0,
+        description="Bytes from which an image, audio or video is described and not shown itself.",
+    )
+    crowded_file_bytes: int = Field(
+        default=2 << 10,
+        ge=0,
+        description="The largest file that is still shown whole when the context is more than 30 % full.",
+    )
+    summary_excerpts: int = Field(
+        default=10, ge=2, le=50, description="Excerpts of a large file that its summary is written from."
+    )
+
     @field_validator("model_lite", "model_flash", "model_pro", "model_distillation")
     @classmethod
     def _names_its_provider(cls, value: str) -> str:

@@ -1,12 +1,13 @@
 """The registry of resources: what was given to each chat, what became of it, and why."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from typing_extensions import TypedDict, Unpack
 
+from cognition.documents.kind import ResourceType
 from cognition.memory.dates import now
 from cognition.memory.engine import check_user
 from cognition.storage.database import Database
@@ -27,7 +28,7 @@ class Resource:
     user_id: str
     chat_id: str
     name: str
-    resource_type: str
+    resource_type: ResourceType
     mime: str
     size: int
     """Bytes of the original."""
@@ -43,11 +44,19 @@ class Resource:
     created_at: float = 0.0
     updated_at: float = 0.0
 
+    @property
+    def settled(self) -> bool:
+        """Whether there is nothing to gain from looking at it again, when it comes again."""
+        if self.status == "INDEXED":
+            # What a model or a password kept from being read may be readable by now.
+            return self.resource_type in ("binary", "weburl")
+        return self.status in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP")
+
 
 class Changes(TypedDict, total=False):
     """What may change of a resource."""
 
-    resource_type: str
+    resource_type: ResourceType
     mime: str
     status: Status
     summary: str
@@ -74,7 +83,7 @@ class Registry:
         chat_id: str,
         *,
         name: str,
-        resource_type: str,
+        resource_type: ResourceType,
         mime: str,
         size: int,
         sha256: str,
@@ -164,6 +173,19 @@ class Registry:
             {**values, "user_id": user_id, "id": resource_id},
         )
         return self.get(user_id, resource_id)
+
+    def put_in_context(self, resource: Resource, fits: Callable[[Sequence[Resource]], bool]) -> bool:
+        """Give a resource a place in its chat's prompt, if it fits beside those that have one.
+
+        Args:
+            resource: Which one.
+            fits: Told the resources of the chat that are in the prompt; no other gets in meanwhile.
+        """
+        with self._database.transaction():
+            shown = self.find(resource.user_id, resource.chat_id, status="PUT_IN_CONTEXT")
+            if fitting := fits(shown):
+                self.update(resource.user_id, resource.id, status="PUT_IN_CONTEXT")
+        return fitting
 
     def delete(self, user_id: str, resource_id: str) -> bool:
         """Forget a resource of the user's; tells whether there was one."""
