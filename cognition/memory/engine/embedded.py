@@ -3,23 +3,25 @@
 import asyncio
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
 from uuid import UUID
 
 import numpy as np
 import qdrant_edge as edge
 
 from cognition.embedding import Stamp
+from cognition.memory.engine import requests
 from cognition.memory.engine.port import (
     TENANT,
     CollectionSpec,
     Filter,
     Hit,
+    Match,
     Point,
     Record,
     Scores,
@@ -29,6 +31,9 @@ from cognition.memory.engine.port import (
     check_user,
 )
 from cognition.storage.folder import FolderLock
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 BATCH: Final = 256
 """Points of one operation: an upsert holds the interpreter's lock; more would be felt by other tasks."""
@@ -97,21 +102,27 @@ class EmbeddedCollection:
         for point in points:
             self._check(point)
         for batch in _batches(points):
-            operation = edge.UpdateOperation.upsert_points([_point(point) for point in batch])
-            await asyncio.to_thread(self.shard.update, operation)
+            await _settled(self._upsert, batch)
+
+    async def add_vectors(self, user_id: str, vectors: Mapping[str, Vector]) -> None:
+        """Give points their embeddings."""
+        for vector in vectors.values():
+            self._check_vector(vector)
+        own = requests.condition(Filter(user_id))
+        for batch in _batches(list(vectors.items())):
+            await _settled(self._add_vectors, batch, own)
 
     async def delete(self, where: Filter) -> int:
         """Remove the points that match."""
         found = await self.count(where)
-        await asyncio.to_thread(
-            self.shard.update, edge.UpdateOperation.delete_points_by_filter(_filter(where))
-        )
+        operation = edge.UpdateOperation.delete_points_by_filter(requests.condition(where))
+        await _settled(self.shard.update, operation)
         return found
 
     async def set_payload(self, where: Filter, payload: Mapping[str, Any]) -> None:
         """Set payload fields on the points that match."""
-        operation = edge.UpdateOperation.set_payload_by_filter(_filter(where), dict(payload))
-        await asyncio.to_thread(self.shard.update, operation)
+        operation = edge.UpdateOperation.set_payload_by_filter(requests.condition(where), dict(payload))
+        await _settled(self.shard.update, operation)
 
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
         """The user's points of these ids, in that order."""
@@ -119,8 +130,30 @@ class EmbeddedCollection:
         if not ids:
             return []
         records = await asyncio.to_thread(self.shard.retrieve, list(ids), True, False)
-        found = {str(record.id): _record(record) for record in records}
+        found = {str(record.id): requests.record(record) for record in records}
         return [found[id_] for id_ in ids if id_ in found and found[id_].payload.get(TENANT) == user_id]
+
+    async def vectors(self, user_id: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """The embeddings of the user's points of these ids."""
+        check_user(user_id)
+        if not ids:
+            return {}
+        records = await asyncio.to_thread(self.shard.retrieve, list(ids), [TENANT], ["dense"])
+        return {
+            str(record.id): np.array(vector["dense"], dtype=np.float32)
+            for record in records
+            if (record.payload or {}).get(TENANT) == user_id
+            and isinstance(vector := record.vector, dict)
+            and "dense" in vector
+        }
+
+    async def hybrid(
+        self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
+    ) -> list[Match]:
+        """The best points by the ranks that they have in meaning and in words."""
+        request = requests.hybrid(where, corpus, dense, sparse, limit)
+        found = await asyncio.to_thread(self.shard.query, request)
+        return [Match(str(point.id), point.score) for point in found]
 
     async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
         """Score every point that matches, by meaning and by words."""
@@ -130,19 +163,19 @@ class EmbeddedCollection:
         """The points nearest by cosine."""
         if limit < 1:
             return []
-        found = await asyncio.to_thread(self.shard.query, _near(where, dense, limit))
+        found = await asyncio.to_thread(self.shard.query, requests.near(where, dense, limit))
         return [Hit(str(point.id), point.score) for point in found]
 
     async def scroll(self, where: Filter, limit: int, *, order_by: str = "", offset: int = 0) -> list[Record]:
         """Points by a number, largest first, or by their ids."""
         request = edge.ScrollRequest(
             limit=max(limit + offset, 1),
-            filter=_filter(where),
+            filter=requests.condition(where),
             with_payload=True,
             order_by=edge.OrderBy(order_by, direction=edge.Direction.Desc) if order_by else None,
         )
         records, _ = await asyncio.to_thread(self.shard.scroll, request)
-        return [_record(record) for record in records[offset : offset + limit]]
+        return [requests.record(record) for record in records[offset : offset + limit]]
 
     async def values(self, where: Filter, field: str) -> set[str]:
         """Which values a keyword field has."""
@@ -158,22 +191,36 @@ class EmbeddedCollection:
         """How many points match."""
         return await asyncio.to_thread(self._count, where)
 
+    async def flush(self) -> None:
+        """Write all to its place."""
+        await asyncio.to_thread(self.shard.flush)
+
+    def _upsert(self, points: Sequence[Point]) -> None:
+        # Making the points takes longer than storing them: not on the event loop.
+        self.shard.update(edge.UpdateOperation.upsert_points([requests.stored(point) for point in points]))
+
+    def _add_vectors(self, vectors: Sequence[tuple[str, Any]], own: edge.Filter) -> None:
+        changed = [edge.PointVectors(id_, {"dense": vector}) for id_, vector in vectors]
+        self.shard.update(edge.UpdateOperation.update_vectors(changed, own))
+
     def _count(self, where: Filter) -> int:
-        return self.shard.count(edge.CountRequest(filter=_filter(where), exact=True))
+        return self.shard.count(edge.CountRequest(filter=requests.condition(where), exact=True))
 
     def _facet(self, where: Filter, field: str, *, exact: bool) -> list[edge.FacetHit]:
-        request = edge.FacetRequest(key=field, limit=MANY, exact=exact, filter=_filter(where))
+        request = edge.FacetRequest(key=field, limit=MANY, exact=exact, filter=requests.condition(where))
         return self.shard.facet(request).hits
 
     def _scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
         limit = max(self._count(where), 1)
-        near = self.shard.query(_near(where, dense, limit))
+        near = self.shard.query(requests.near(where, dense, limit))
         ids = [cast("UUID", point.id) for point in near]
         cosine = np.array([point.score for point in near], dtype=np.float32)
         lexical = np.zeros(len(ids), dtype=np.float32)
         if ids and sparse.indices:
+            # The document frequencies are the user's own: what others wrote changes nobody's ranking.
+            own = Filter(where.user_id)
             place = {id_: number for number, id_ in enumerate(ids)}
-            for point in self.shard.query(_sharing(where, sparse, limit)):
+            for point in self.shard.query(requests.sharing(where, own, sparse, limit)):
                 # A point that was stored between the two queries has no cosine: the next search finds it.
                 if (number := place.get(cast("UUID", point.id))) is not None:
                     lexical[number] = point.score
@@ -181,11 +228,13 @@ class EmbeddedCollection:
 
     def _check(self, point: Point) -> None:
         check_user(point.payload.get(TENANT))
+        if point.dense is not None:
+            self._check_vector(point.dense)
+
+    def _check_vector(self, vector: Vector) -> None:
         dims = self.spec.stamp.dims
-        if point.dense.shape != (dims,) or not np.isfinite(point.dense).all():
-            msg = (
-                f"The vector of {point.id!r} must be {dims} finite numbers; its shape is {point.dense.shape}."
-            )
+        if vector.shape != (dims,) or not np.isfinite(vector).all():
+            msg = f"A vector of {self.spec.name!r} must be {dims} finite numbers; this one is {vector.shape}."
             raise ValueError(msg)
 
 
@@ -195,7 +244,13 @@ def _create(folder: Path, spec: CollectionSpec) -> None:
     shutil.rmtree(making, ignore_errors=True)
     (making / SHARD_FOLDER).mkdir(parents=True)
     config = edge.EdgeConfig(
-        vectors={"dense": edge.EdgeVectorParams(size=spec.stamp.dims, distance=edge.Distance.Cosine)},
+        vectors={
+            "dense": edge.EdgeVectorParams(
+                size=spec.stamp.dims,
+                distance=edge.Distance.Cosine,
+                memory=edge.Memory.Cold if spec.large else None,
+            )
+        },
         sparse_vectors={"sparse": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         wal_enabled=True,
     )
@@ -221,47 +276,17 @@ def _mismatch(spec: CollectionSpec, stored: Stamp) -> str:
     )
 
 
-def _near(where: Filter, dense: Vector, limit: int) -> edge.QueryRequest:
-    return _query(dense, "dense", where, limit, edge.SearchParams(exact=True))
+async def _settled(function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+    """Run a write in a thread; who is cancelled meanwhile waits for it, so that nothing is written after."""
+    writing = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait({writing})
+        raise
 
 
-def _sharing(where: Filter, sparse: SparseVector, limit: int) -> edge.QueryRequest:
-    terms = edge.SparseVector(list(sparse.indices), list(sparse.values))
-    # The document frequencies are the user's own: what others wrote changes nobody's ranking.
-    corpus = edge.IdfParams(corpus=_filter(Filter(where.user_id)))
-    return _query(terms, "sparse", where, limit, edge.SearchParams(idf=corpus))
-
-
-def _query(
-    vector: Any, using: str, where: Filter, limit: int, params: edge.SearchParams
-) -> edge.QueryRequest:
-    return edge.QueryRequest(
-        query=edge.Query.Nearest(vector, using=using), filter=_filter(where), limit=limit, params=params
-    )
-
-
-def _filter(where: Filter) -> edge.Filter:
-    must: list[Any] = [edge.FieldCondition(TENANT, match=edge.MatchValue(value=where.user_id))]
-    for name, value in where.equals.items():
-        must.append(edge.FieldCondition(name, match=edge.MatchValue(value=value)))
-    for name, (low, high) in where.between.items():
-        must.append(edge.FieldCondition(name, range=edge.RangeFloat(gte=low, lte=high)))
-    if where.ids is not None:
-        must.append(edge.HasIdCondition(set(where.ids)))
-    return edge.Filter(must=must)
-
-
-def _point(point: Point) -> edge.Point:
-    sparse = edge.SparseVector(list(point.sparse.indices), list(point.sparse.values))
-    vectors: dict[str, Any] = {"dense": point.dense, "sparse": sparse}
-    return edge.Point(id=point.id, vector=vectors, payload=dict(point.payload))
-
-
-def _record(record: edge.Record) -> Record:
-    return Record(str(record.id), dict(record.payload or {}))
-
-
-def _batches(points: Sequence[Point]) -> Iterator[list[Point]]:
-    remaining = iter(points)
+def _batches(things: Sequence[T]) -> Iterator[list[T]]:
+    remaining = iter(things)
     while batch := list(islice(remaining, BATCH)):
         yield batch

@@ -29,6 +29,7 @@ class CollectionSpec:
         keywords: Indexed payload fields with a text or a list of texts; `user_id` is one always.
         integers: Indexed payload fields with a whole number.
         floats: Indexed payload fields with any number, such as a time.
+        large: Whether it may outgrow memory: then its vectors are read from the disk.
     """
 
     name: str
@@ -36,6 +37,7 @@ class CollectionSpec:
     keywords: tuple[str, ...] = ()
     integers: tuple[str, ...] = ()
     floats: tuple[str, ...] = ()
+    large: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,14 @@ class Point:
 
     Attributes:
         id: A UUID.
-        dense: The embedding, of the dimensions of the collection's stamp and of length 1.
+        dense: The embedding, of the dimensions of the collection's stamp and of length 1; None where there is
+            none yet: such a point is found by its words only.
         sparse: The lexical vector.
         payload: What JSON can hold, with a `user_id` that is not blank.
     """
 
     id: str
-    dense: Vector
+    dense: Vector | None
     sparse: SparseVector
     payload: Mapping[str, Any]
 
@@ -70,6 +73,7 @@ class Filter:
     Attributes:
         user_id: Whose points.
         equals: Field → the value that it has, or that is in its list.
+        without: Field → values that it must not have.
         between: Field → lowest and highest value, both included; None leaves a side open.
         ids: Only these points; None for any.
 
@@ -79,6 +83,7 @@ class Filter:
 
     user_id: str
     equals: Mapping[str, str | int] = field(default_factory=dict)
+    without: Mapping[str, Collection[int]] = field(default_factory=dict)
     between: Mapping[str, tuple[Bound, Bound]] = field(default_factory=dict)
     ids: Collection[str] | None = None
 
@@ -100,6 +105,14 @@ class Hit:
 
     id: str
     cosine: float
+
+
+@dataclass(frozen=True)
+class Match:
+    """A point that a hybrid query found, with its fused score, 0–1."""
+
+    id: str
+    score: float
 
 
 @dataclass(frozen=True)
@@ -129,6 +142,13 @@ class VectorCollection(Protocol):
             ValueError: A vector has other dimensions or a value that is no number, or a payload no user.
         """
 
+    async def add_vectors(self, user_id: str, vectors: Mapping[str, Vector]) -> None:
+        """Give stored points their embeddings, by id; those of other users stay as they are.
+
+        Raises:
+            ValueError: A vector has other dimensions or a value that is no number.
+        """
+
     async def delete(self, where: Filter) -> int:
         """Remove the points that match, and return how many there were."""
 
@@ -137,6 +157,25 @@ class VectorCollection(Protocol):
 
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
         """The user's points of these ids, in that order, without those that are not there."""
+
+    async def vectors(self, user_id: str, ids: Sequence[str]) -> dict[str, Vector]:
+        """The embeddings of the user's points of these ids, of those that have one."""
+
+    async def hybrid(
+        self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
+    ) -> list[Match]:
+        """The best points by meaning and by words, by the ranks that they have in both; best first.
+
+        A point's score is the sum of `1 / (2 + rank)` over the two rankings, from rank 0 (reciprocal rank
+        fusion, Cormack et al. 2009, with k = 2 for its 60: `bench/session_recall.py`).
+
+        Args:
+            where: The points.
+            corpus: The points over which a term is rare or common.
+            dense: The query's embedding.
+            sparse: The query's terms.
+            limit: How many at most.
+        """
 
     async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
         """Score every point that matches, by meaning and by words; exact."""
@@ -155,6 +194,9 @@ class VectorCollection(Protocol):
 
     async def count(self, where: Filter) -> int:
         """How many points match; exact."""
+
+    async def flush(self) -> None:
+        """Write all to its place, so that the next start has nothing to replay; takes up to seconds."""
 
 
 class VectorEngine(Protocol):
