@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from time import time
-from typing import Any, Final, Literal, cast
+from typing import Any, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
@@ -17,6 +17,7 @@ from cognition.context import Context, context_of, identity_of
 from cognition.council.deliberation import deliberation, present, speakers
 from cognition.council.invitation import (
     FEWEST,
+    depth_of,
     named_participants,
     question_of,
     rounds_of,
@@ -34,8 +35,6 @@ from cognition.settings import Settings
 from cognition.state import CouncilState, Seat, Statement, Synthesis, Tokens
 from cognition.turn import tokens_of
 from cognition.vault import Vault
-
-HISTORY_DEPTH: Final = 20
 
 
 class Speaker(TypedDict):
@@ -65,6 +64,7 @@ async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
         "target_model": target,
         "synthesis_model": synthesis,
         "rounds": rounds,
+        "history_depth": depth_of(state),
         "seats": seats,
         "notes": [note for note in (rounds_note, target_note, synthesis_note) if note],
         "deadline": time() + settings.council_seconds,
@@ -85,7 +85,7 @@ async def distill(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
         services.models,
         state.get("messages", []),
         state["question"],
-        depth=state.get("history_depth", HISTORY_DEPTH),
+        depth=state["history_depth"],
         focus=state.get("distillation_focus", ""),
         seconds=_seconds_to_speak(state, services.settings),
         notify=_notify(runtime, "distillation"),

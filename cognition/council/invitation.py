@@ -15,6 +15,8 @@ from cognition.vault import Vault
 FEWEST: Final = 2
 
 LONGEST_QUESTION: Final = 20_000
+HISTORY_DEPTH: Final = 20
+"""How many of the chat's newest messages are distilled when the caller doesn't say."""
 
 
 class CouncilRefused(ValueError):
@@ -119,14 +121,26 @@ def rounds_of(asked: CouncilInput, settings: Settings) -> tuple[int, str]:
         CouncilRefused: It is no whole number.
     """
     most = settings.council_rounds_max
-    rounds = asked.get("rounds")
-    if rounds is None:
-        return min(settings.council_rounds_default, most), ""
-    if not isinstance(rounds, int) or isinstance(rounds, bool):
-        msg = f"rounds {brief(rounds)} is no whole number: take 1 to {most}."
-        raise CouncilRefused(msg)
+    rounds = _whole_number(asked, "rounds", min(settings.council_rounds_default, most))
     taken = min(max(rounds, 1), most)
-    return (
-        taken,
-        "" if taken == rounds else f"{rounds} rounds were asked for; {taken} is what is allowed (1–{most}).",
-    )
+    said = f"{rounds} rounds were asked for; {taken} is what is allowed (1–{most})."
+    return taken, "" if taken == rounds else said
+
+
+def depth_of(asked: CouncilInput) -> int:
+    """How many of the chat's newest messages are distilled.
+
+    Raises:
+        CouncilRefused: It is no whole number.
+    """
+    return max(_whole_number(asked, "history_depth", HISTORY_DEPTH), 0)
+
+
+def _whole_number(asked: CouncilInput, key: str, default: int) -> int:
+    value = asked.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, int) or isinstance(value, bool):
+        msg = f"{key} {brief(value)} is no whole number."
+        raise CouncilRefused(msg)
+    return value

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final, NamedTuple
 
+from cognition.rehearsal.council import part_in_council
+from cognition.rehearsal.language import is_french
 from cognition.rehearsal.script import Call, Reply, Request
 
 MARK: Final = "[rehearsal]"
+COUNCIL: Final = "architect, devils-advocate, product-strategist"
+"""Who sits in a council when the user names nobody."""
 
 
 class Words(NamedTuple):
@@ -21,23 +25,19 @@ class Words(NamedTuple):
 
 ENGLISH: Final = Words(
     help="I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do "
-    "you know about …?», say «forget ID» or «think harder about …». Set GOOGLE_API_KEY for real answers.",
+    "you know about …?», say «forget ID», «think harder about …» or «ask the council: …». Set "
+    "GOOGLE_API_KEY for real answers.",
     plan="Thinking on as {model}, with this plan:",
     memories="What I remember that may help:",
 )
 FRENCH: Final = Words(
     help="Je répète : aucun modèle ne pense ici, quelques règles répondent. Dites «souviens-toi que …», "
-    "demandez «que sais-tu de … ?», dites «oublie ID» ou «réfléchis mieux à …». Pour de vraies réponses, "
-    "définissez GOOGLE_API_KEY.",
+    "demandez «que sais-tu de … ?», dites «oublie ID», «réfléchis mieux à …» ou «consulte le conseil : …». "
+    "Pour de vraies réponses, définissez GOOGLE_API_KEY.",
     plan="Je poursuis avec {model} et ce plan :",
     memories="Ce dont je me souviens et qui peut aider :",
 )
 
-_FRENCH_WORD: Final = re.compile(
-    r"\b(?:bonjour|salut|merci|je|tu|vous|mon|ma|mes|ton|le|la|les|des|une?|est|où|quel(?:le)?s?|qui|que|quoi|"
-    r"comment|pourquoi|réfléchis)\b|\b(?:j|l|d|qu|c)['’]",
-    re.IGNORECASE,
-)
 _QUESTION: Final = re.compile(
     r"\?|^\W*(?:what|where|when|who|which|how|why|où|quel(?:le)?s?|quand|qui|que|comment|pourquoi)\b",
     re.IGNORECASE,
@@ -93,7 +93,19 @@ def _climb(match: re.Match[str], request: Request) -> Call:
     return Call("new_cognitive_level", {"target_model": target, "transfer_plan": plan})
 
 
+def _council(match: re.Match[str], request: Request) -> Call:
+    arguments = {"question": match["question"].strip(), "participants": match["who"] or COUNCIL}
+    return Call("consult_council", arguments)
+
+
 RULES: Final = (
+    Rule(
+        "consult_council",
+        r"\b(?:(?:ask|let|consult|convene) the council|(?:demande[rz]? au|consulte[rz]? le) conseil)\b"
+        r"(?:\s+(?:of|with|avec|de)\s+(?P<who>[\w-]+(?:\s*,\s*[\w-]+)+))?"
+        r"(?:\s+(?:decide|to decide|de décider|sur))?[\s:,]*(?P<question>.{3,})",
+        _council,
+    ),
     Rule(
         "search_meta_artifacts",
         r"\b(?:what (?:do|can) you (?:know|remember)|do you remember|que sa(?:is-tu|vez-vous)|"
@@ -121,6 +133,8 @@ def respond(request: Request) -> Reply:
     """Answer as the rules say, from what the tools really returned; every text carries the mark."""
     if "<distillation>" in request.system:
         return Reply(text=MARK)
+    if part := part_in_council(request):
+        return Reply(text=f"{MARK} {part}", chunks=4)
     if responses := request.responses:
         return Reply(text=f"{MARK} " + "\n\n".join(_shown(text) for _, text in responses), chunks=4)
     said = _own_words(request)
@@ -131,7 +145,7 @@ def respond(request: Request) -> Reply:
 
 
 def _plain_answer(request: Request, said: str) -> str:
-    words = FRENCH if _FRENCH_WORD.search(said) else ENGLISH
+    words = FRENCH if is_french(said) else ENGLISH
     if plan := _block(request, "transfer_plan"):
         return f"{words.plan.format(model=request.model)}\n\n{plan}"
     if _QUESTION.search(said) and (memories := _block(request, "memories")):

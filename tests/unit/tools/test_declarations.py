@@ -53,7 +53,7 @@ async def test_p5_every_declaration_is_in_the_subset_that_gemini_takes(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     tools = await declared(rehearsal, context)
-    assert len(tools) == 4
+    assert len(tools) == 7
     check_subset(tools)
 
 
