@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
@@ -14,14 +14,20 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def step(function: Callable[P, Coroutine[Any, Any, T]]) -> RunnableCallable:
-    """A node from an asynchronous function: `.ainvoke` runs it as it is, `.invoke` on a loop of its own."""
+def step(function: Callable[..., Coroutine[Any, Any, T]], **given: Any) -> RunnableCallable:
+    """A node from an asynchronous function: `.ainvoke` runs it as it is, `.invoke` on a loop of its own.
+
+    Args:
+        function: The step.
+        given: What the wiring hands to it beside the state, such as another graph.
+    """
+    bound = partial(function, **given) if given else function
 
     @wraps(function)
-    def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
-        return wait_for(function(*args, **kwargs))
+    def blocking(*args: Any, **kwargs: Any) -> T:
+        return wait_for(bound(*args, **kwargs))
 
-    return RunnableCallable(blocking, function, name=function.__name__, trace=False)
+    return RunnableCallable(blocking, bound, name=function.__name__, trace=False)
 
 
 def router(function: Callable[P, T]) -> RunnableCallable:

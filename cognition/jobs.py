@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from contextvars import Context
 from typing import Any
 
@@ -13,23 +13,26 @@ class Jobs:
     """The background tasks of a process. What they do must be safe to begin again after a crash."""
 
     def __init__(self) -> None:
-        self._running: set[asyncio.Task[Any]] = set()
+        self._running: dict[asyncio.Task[Any], frozenset[str]] = {}
 
-    def start(self, work: Coroutine[Any, Any, object], name: str) -> asyncio.Task[Any]:
+    def start(
+        self, work: Coroutine[Any, Any, object], name: str, about: Iterable[str] = ()
+    ) -> asyncio.Task[Any]:
         """Begin work on this event loop, detached from the run: its stream and its thread are not the work's.
 
         Args:
             work: What to do.
-            name: Under which it is found by `runs`, and a failure is logged.
+            name: Under which a failure is logged.
+            about: The ids of what it is at.
         """
         task = asyncio.get_running_loop().create_task(work, name=name, context=Context())
-        self._running.add(task)
+        self._running[task] = frozenset(about)
         task.add_done_callback(self._ended)
         return task
 
-    def runs(self, name: str) -> bool:
-        """Whether work of this name is going on."""
-        return any(task.get_name() == name for task in self._running)
+    def is_at(self, id_: str) -> bool:
+        """Whether some work on this is going on."""
+        return any(id_ in about for about in self._running.values())
 
     async def finish(self) -> None:
         """Wait for what runs on this event loop, and for what that starts."""
@@ -47,6 +50,6 @@ class Jobs:
         return {task for task in self._running if task.get_loop() is here}
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
-        self._running.discard(task)
+        del self._running[task]
         if not task.cancelled() and (error := task.exception()):
             logger.error("%s failed", task.get_name(), exc_info=error)

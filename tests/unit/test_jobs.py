@@ -22,11 +22,11 @@ async def test_finish_waits_for_what_runs_and_for_what_that_starts() -> None:
         jobs.start(second(), "second")
         done.append("first")
 
-    jobs.start(first(), "first")
-    assert jobs.runs("first")
+    jobs.start(first(), "first", ["a file"])
+    assert jobs.is_at("a file")
     await jobs.finish()
     assert done == ["first", "second"]
-    assert not jobs.runs("first")
+    assert not jobs.is_at("a file")
 
 
 async def test_a_failure_is_logged_and_stops_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
