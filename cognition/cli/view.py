@@ -107,6 +107,8 @@ def notice_line(event: dict[str, Any]) -> str:
             return f"· {name}"
         case {"type": "memory", "action": action, "memory_id": memory_id}:
             return f"· memory {action}: {memory_id}"
+        case {"type": "skill", "action": action, "skill_id": skill_id}:
+            return f"· skill {action}: {skill_id}"
         case {"type": "retry", "reason": reason}:
             return f"… once more: {reason}"
         case {"type": "fallback", "model": model}:
