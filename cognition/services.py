@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from threading import RLock
 
 from cognition.embedding import load_embedder
-from cognition.intake import Intake
+from cognition.ingestion.intake import Intake
 from cognition.jobs import Jobs
 from cognition.memory.engine import VectorEngine, open_engine
 from cognition.memory.long_term import LongTermMemory

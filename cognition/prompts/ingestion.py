@@ -104,3 +104,12 @@ def smart_context(resource: Resource, text: str = "") -> str:
 def reference_block(resource: Resource) -> str:
     """What stands in a stored message in place of a file that came with it."""
     return block("attachment", resource.name, mime_type=resource.mime, resource_id=resource.id)
+
+
+def refusal_block(reason: str) -> str:
+    """What stands in a stored message in place of a file that was not taken.
+
+    Args:
+        reason: Why, in a sentence.
+    """
+    return block("attachment", reason, status="refused")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cognition.attachments import Attachment
-from cognition.intake import MOST_FILES, Intake, from_path
+from cognition.ingestion.attachments import Attachment
+from cognition.ingestion.intake import MOST_FILES, Intake, from_path
 from cognition.settings import Settings
 from cognition.storage.database import Database
 from cognition.storage.files import Files, NotTaken

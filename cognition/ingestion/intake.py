@@ -6,8 +6,8 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Final
 
-from cognition.attachments import Attachment, Item, clean_name, read_attachment
 from cognition.documents.kind import Kind, kind_of
+from cognition.ingestion.attachments import Attachment, Item, clean_name, read_attachment
 from cognition.settings import Settings
 from cognition.state import Received
 from cognition.storage.files import Files, NotTaken
@@ -37,6 +37,11 @@ class Intake:
         self._registry = registry
         self._settings = settings
 
+    @property
+    def limit(self) -> int:
+        """Bytes of the largest file that is taken."""
+        return self._settings.file_bytes
+
     def take(
         self, user_id: str, chat_id: str, attachment: Attachment, message_id: str = ""
     ) -> tuple[Resource, bool]:
@@ -61,7 +66,7 @@ class Intake:
                 chat_id,
                 attachment.source,
                 name=attachment.name,
-                limit=self._settings.file_bytes,
+                limit=self.limit,
             )
             copy = self._settings.home / stored.path
             kind = KINDS.get(attachment.resource_type or "") or kind_of(copy)
@@ -110,7 +115,7 @@ class Intake:
         if isinstance(path := item.get("path"), str):
             yield from from_path(allowed(path, self._settings), recursive=bool(item.get("recursive")))
         else:
-            yield read_attachment(item, self._settings.file_bytes)
+            yield read_attachment(item, self.limit)
 
     def _taken(self, user_id: str, chat_id: str, attachment: Attachment, message_id: str) -> Received:
         try:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from cognition.attachments import attached, clean_name, read_attachment, with_references
+from cognition.ingestion.attachments import attached, clean_name, read_attachment, with_references
 from cognition.storage.files import NotTaken
 
 MIB = 1 << 20

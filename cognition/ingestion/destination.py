@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from cognition.gauge import ADVISED_FROM
-from cognition.media import shown_as_it_is
+from cognition.ingestion.media import shown_as_it_is
 from cognition.models import Models
 from cognition.storage.files import Files
 from cognition.storage.registry import Registry, Resource
