@@ -11,7 +11,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from cognition.cli.session import Event, events_of, thread_of
+from cognition.cli.session import Event, Held, Notice, council_events_of, events_of, thread_of
 from cognition.context import BoundContext, Context
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
 from cognition.services import Services
@@ -47,6 +47,15 @@ class LocalSession:
         )
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)) as parts:
             async for event in events_of(parts):
+                yield event
+
+    async def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
+        """Hold a council."""
+        module = await asyncio.to_thread(import_module, "graphs.council")
+        bound = BoundContext(**asdict(context), bound=self._services)
+        stream = cast("Graph", module.graph).astream(asked, context=bound, stream_mode=["custom", "values"])
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)) as parts:
+            async for event in council_events_of(parts):
                 yield event
 
     async def messages(self, chat: str) -> list[AnyMessage]:

@@ -73,6 +73,24 @@ def ask(
     command.run(question, user, chat, policy, as_json=json)
 
 
+@app.command()
+def council(
+    question: Annotated[str, typer.Argument(help="What the council is to answer.")],
+    participants: Annotated[
+        str, typer.Option("--participants", help="Ids of skills, separated by commas; 2 to 5 of them.")
+    ] = "",
+    rounds: Annotated[int | None, typer.Option("--rounds", help="How often each speaks, 1 to 5.")] = None,
+    user: User = "local",
+    chat: Annotated[str, typer.Option("--chat", help="Tell the experts what this chat is about.")] = "",
+    policy: PolicyOption = "AUTO_PRO",
+    json: Json = False,
+) -> None:
+    """Let experts deliberate. The exit code is 1 when nobody answered."""
+    from cognition.cli import council as command
+
+    command.run(question, participants, user, chat, policy, rounds, as_json=json)
+
+
 @memory.command("list")
 def memory_list(
     user: User = "local",

@@ -42,6 +42,14 @@ class Answered:
 Event = Token | Notice | Answered
 
 
+@dataclass(frozen=True)
+class Held:
+    """The end of a council."""
+
+    report: str
+    deliberation: dict[str, Any]
+
+
 class TurnFailed(RuntimeError):
     """A turn that broke off; the message says why."""
 
@@ -59,6 +67,14 @@ class Session(Protocol):
 
     def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat; the last event is `Answered`. Closing the iterator ends the turn.
+
+        Raises:
+            TurnFailed: The graph broke off.
+        """
+        ...
+
+    def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
+        """Hold a council, as `cognition.state.CouncilInput` asks for it; the last event is `Held`.
 
         Raises:
             TurnFailed: The graph broke off.
@@ -142,6 +158,26 @@ async def events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGenerator[Eve
     if answer is None:
         raise TurnFailed("The turn ended without an answer.")
     yield answer
+
+
+async def council_events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGenerator[Notice | Held]:
+    """The events in a council's stream, the result when the stream is over.
+
+    Args:
+        parts: Modes and data.
+
+    Raises:
+        TurnFailed: The stream ended without a result.
+    """
+    state: dict[str, Any] = {}
+    async for mode, data in parts:
+        if mode == "custom":
+            yield Notice(data)
+        elif mode == "values":
+            state = data
+    if not state.get("report"):
+        raise TurnFailed("The council ended without a result.")
+    yield Held(state["report"], state["deliberation"])
 
 
 def _said(chunk: Any, metadata: dict[str, Any]) -> str:

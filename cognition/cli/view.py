@@ -113,6 +113,29 @@ def notice_line(event: dict[str, Any]) -> str:
             return f"… once more: {reason}"
         case {"type": "fallback", "model": model}:
             return f"↓ {model} is down, another level stands in"
+        case {"type": "council"}:
+            return _council_line(event)
+    return ""
+
+
+def _council_line(event: dict[str, Any]) -> str:
+    match event:
+        case {"event": "convened", "roster": roster, "rounds": rounds}:
+            seated = ", ".join(f"{seat['alias']} ({seat['role']})" for seat in roster)
+            return f"· {seated}; {rounds} round{'s' if rounds > 1 else ''}"
+        case {"event": "failed"}:
+            return "✗ the chat could not be summarised for the council"
+        case {"event": "round", "round": current, "rounds": rounds}:
+            return f"· round {current} of {rounds}"
+        case {"event": "spoke", "alias": alias, "stance": stance, "confidence": confidence}:
+            sure = "" if confidence is None else f" ({confidence} %)"
+            return f"· {alias}: {stance or 'spoke'}{sure}"
+        case {"event": "absent", "alias": alias, "reason": reason}:
+            return f"✗ {alias} is absent: {reason}"
+        case {"event": "retry", "who": who, "reason": reason}:
+            return f"… {who} once more: {reason}"
+        case {"event": "synthesis", "level": level}:
+            return f"· synthesis by {level}"
     return ""
 
 

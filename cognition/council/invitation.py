@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from reprlib import repr as brief
+from textwrap import shorten
 from typing import Final
 
 from cognition.embedding.base import clean
@@ -85,7 +86,7 @@ def _check_number(ids: Sequence[str], vault: Vault, settings: Settings) -> None:
 
 def _available(vault: Vault) -> str:
     skills = [skill for skill in vault.skills() if isinstance(skill, Skill)]
-    lines = [f"\n- {skill.skill_id}: {' '.join(skill.description.split())}" for skill in skills]
+    lines = [f"\n- {skill.skill_id}: {shorten(skill.description, 160, placeholder='…')}" for skill in skills]
     listed = f"There are:{''.join(lines)}\n" if lines else "There are no skills yet. "
     return f"{listed}Forge a missing one with forge_skill."
 

@@ -98,15 +98,9 @@ def _synthesis(request: Request) -> str:
         f"- {', '.join(who)}: {stance}"
         for stance, who in sorted(camps.items(), key=lambda camp: -len(camp[1]))
     ]
-    agreed, minority = (told, []) if len(told) == 1 else ([], told[1:])
-    bodies = (
-        "\n".join(agreed) or "–",
-        "\n".join(told[: 0 if agreed else None]) or "–",
-        "\n".join(minority) or "–",
-    )
-    sections = [
-        f"## {name}\n{body}" for name, body in zip(lines.headings, (*bodies, lines.unknown), strict=True)
-    ]
+    bodies = [told, [], []] if len(told) == 1 else [[], told, told[1:]]
+    named = zip(lines.headings, [*bodies, [lines.unknown]], strict=True)
+    sections = [f"## {heading}\n{chr(10).join(body)}" for heading, body in named if body]
     return "\n\n".join(sections)
 
 

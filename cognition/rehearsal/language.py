@@ -5,7 +5,7 @@ from typing import Final
 
 _FRENCH_WORD: Final = re.compile(
     r"\b(?:bonjour|salut|merci|je|tu|vous|mon|ma|mes|ton|le|la|les|des|une?|est|où|quel(?:le)?s?|qui|que|quoi|"
-    r"comment|pourquoi|réfléchis)\b|\b(?:j|l|d|qu|c)['’]",
+    r"comment|pourquoi|réfléchis|faut|devons)\b|\b(?:j|l|d|qu|c)['’]",
     re.IGNORECASE,
 )
 

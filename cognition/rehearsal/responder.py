@@ -134,7 +134,7 @@ def respond(request: Request) -> Reply:
     if "<distillation>" in request.system:
         return Reply(text=MARK)
     if part := part_in_council(request):
-        return Reply(text=f"{MARK} {part}", chunks=4)
+        return Reply(text=f"{MARK}\n\n{part}", chunks=4)
     if responses := request.responses:
         return Reply(text=f"{MARK} " + "\n\n".join(_shown(text) for _, text in responses), chunks=4)
     said = _own_words(request)

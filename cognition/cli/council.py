@@ -1,0 +1,135 @@
+"""A council from the command line: a live table of its rounds, then the report."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from cognition.cli.session import Held, Notice, open_session
+from cognition.cli.view import notice_line, printable, readable
+from cognition.context import Context
+from cognition.levels import Policy
+from cognition.settings import process_settings
+
+Event = Notice | Held
+
+
+def run(
+    question: str,
+    participants: str,
+    user: str,
+    chat: str,
+    policy: Policy,
+    rounds: int | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Hold a council and print its report, or all of it as JSON.
+
+    Raises:
+        typer.Exit: Nobody answered.
+    """
+    asked = {"question": readable(question), "participants": readable(participants), "rounds": rounds}
+    held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))
+    if as_json:
+        typer.echo(json.dumps(held.deliberation, ensure_ascii=False, indent=2))
+    elif sys.stdout.isatty():
+        Console().print(Markdown(printable(held.report)))
+    else:
+        typer.echo(printable(held.report))
+    if held.deliberation["outcome"] == "failed":
+        raise typer.Exit(1)
+
+
+async def _hold(asked: dict[str, Any], chat: str, context: Context, *, as_json: bool) -> Held:
+    async with open_session(process_settings()) as session:
+        if chat:
+            asked = {**asked, "messages": await session.messages(chat)}
+        async with aclosing(session.council(asked, context)) as events:
+            if as_json:
+                return await _last(events)
+            return await (_live(events) if sys.stdout.isatty() else _plain(events))
+
+
+async def _last(events: AsyncIterator[Event]) -> Held:
+    return [event async for event in events if isinstance(event, Held)][-1]
+
+
+async def _plain(events: AsyncIterator[Event]) -> Held:
+    """Say on standard error what happens."""
+    held = Held("", {})
+    async for event in events:
+        if isinstance(event, Held):
+            held = event
+        elif line := notice_line(event.event):
+            typer.echo(printable(line), err=True)
+    return held
+
+
+async def _live(events: AsyncIterator[Event]) -> Held:
+    """Draw the table anew at each event; it stays above the report."""
+    held, rounds = Held("", {}), Rounds()
+    with Live(rounds.table(), refresh_per_second=8) as live:
+        async for event in events:
+            if isinstance(event, Held):
+                held = event
+            else:
+                rounds.take(event.event)
+                live.update(rounds.table())
+    return held
+
+
+class Rounds:
+    """The table of a council: a row for each participant, a column for each round."""
+
+    def __init__(self) -> None:
+        self._roster: list[dict[str, str]] = []
+        self._rounds = 0
+        self._cells: dict[tuple[str, int], Text | Spinner] = {}
+        self._tokens = {"input": 0, "output": 0}
+        self._phase: Text | Spinner = Spinner("dots", "convening")
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Draw what happened into its cell."""
+        cell = event.get("alias", ""), event.get("round", 0)
+        for kind, tokens in event.get("tokens", {}).items():
+            self._tokens[kind] += tokens
+        match event:
+            case {"event": "convened", "roster": roster, "rounds": rounds}:
+                self._roster, self._rounds = roster, rounds
+            case {"event": "round", "round": current}:
+                self._phase = Spinner("dots", f"round {current} of {self._rounds}")
+            case {"event": "speaks"}:
+                self._cells[cell] = Spinner("dots", "speaks")
+            case {"event": "spoke", "stance": stance, "confidence": confidence}:
+                sure = "" if confidence is None else f" {confidence} %"
+                self._cells[cell] = Text(printable(f"{stance or 'spoke'}{sure}"), style="green")
+            case {"event": "absent", "reason": reason}:
+                self._cells[cell] = Text(printable(f"absent: {reason}"), style="red")
+            case {"event": "synthesis", "level": level}:
+                self._phase = Spinner("dots", f"synthesis by {level}")
+            case {"event": "ended", "outcome": outcome, "usage": usage}:
+                self._phase = Text(f"{outcome}, {usage['calls']} calls")
+                self._tokens = {"input": usage["input"], "output": usage["output"]}
+
+    def table(self) -> Table:
+        """The table as it stands."""
+        spent = f"{self._tokens['input']:,} tokens in, {self._tokens['output']:,} out"
+        table = Table(caption=spent, caption_justify="left")
+        table.add_column(self._phase)
+        for number in range(1, self._rounds + 1):
+            table.add_column(f"round {number}")
+        for seat in self._roster:
+            cells = [self._cells.get((seat["alias"], n), Text("")) for n in range(1, self._rounds + 1)]
+            table.add_row(Text(printable(f"{seat['alias']}\n{seat['role']}")), *cells)
+        return table
