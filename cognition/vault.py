@@ -163,7 +163,8 @@ class Vault:
             SkillRefused: The id is none.
         """
         skill_id = tidy_id(skill_id)
-        return {n: _text(self._version(skill_id, n)) for n in sorted(self._numbers(skill_id))}
+        kept = {number: self._version(skill_id, number) for number in sorted(self._numbers(skill_id))}
+        return {number: path.read_bytes().decode(errors="replace") for number, path in kept.items()}
 
     def delete_skill(self, skill_id: str) -> str:
         """Delete a skill of the user's own with its older versions, and return its id.
