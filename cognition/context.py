@@ -1,12 +1,13 @@
 """Who asks, in which chat, under which policy: the context of a run, and the form that Studio shows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from langgraph.prebuilt import ToolRuntime
 from langgraph.runtime import Runtime
 
 from cognition.levels import Policy
+from cognition.refusal import Refused
 from cognition.services import Services, process_services
 
 
@@ -47,6 +48,8 @@ class BoundContext(Context):
     """A context with services of its own: for programs that embed the graphs, and for tests."""
 
     bound: Services
+    chat_id: str = ""
+    """The chat whose data the run works on; empty for the chat that its thread is."""
 
     def services(self) -> Services:
         """The services that the program passed."""
@@ -66,12 +69,23 @@ def identity_of(runtime: AnyRuntime) -> Identity:
     """Who this run is for: the authenticated user where the server has one, else the context's.
 
     Raises:
-        ValueError: The user is blank. A missing user is nobody, never everybody.
+        Refused: The user is blank. A missing user is nobody, never everybody.
     """
-    info, server = runtime.execution_info, runtime.server_info
-    user_id = server.user.identity if server and server.user else context_of(runtime).user_id
+    info, server, context = runtime.execution_info, runtime.server_info, context_of(runtime)
+    user_id = server.user.identity if server and server.user else context.user_id
     if not isinstance(user_id, str) or not user_id.strip():
         msg = f"The user {user_id!r} is blank: pass the context's user_id, or no context for the local user."
-        raise ValueError(msg)
+        raise Refused(msg)
+    if isinstance(context, BoundContext) and context.chat_id:
+        return Identity(user_id, context.chat_id)
     chat_id = (info.thread_id or info.run_id or "") if info else ""
     return Identity(user_id, chat_id)
+
+
+def for_sub_agent(runtime: AnyRuntime) -> BoundContext:
+    """The context of a run that a run starts: the same user, chat, policy and services."""
+    context, identity = context_of(runtime), identity_of(runtime)
+    told = {each.name: getattr(context, each.name) for each in fields(Context)}
+    return BoundContext(
+        **{**told, "user_id": identity.user_id}, bound=context.services(), chat_id=identity.chat_id
+    )

@@ -15,6 +15,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from cognition.embedding.base import clean
+from cognition.refusal import Refused
 from cognition.storage.names import RESERVED
 
 MOST_ID: Final = 64
@@ -33,7 +34,7 @@ FRONTMATTER: Final = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$(.*)", re.DOTALL | 
 Origin = Literal["shipped", "user"]
 
 
-class SkillRefused(ValueError):
+class SkillRefused(Refused):
     """What is no skill, or can't be done with one; the sentence says why and what to do."""
 
 

@@ -7,6 +7,8 @@ from uuid import uuid4
 from langchain_core.messages import AnyMessage, RemoveMessage, convert_to_messages, message_chunk_to_message
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, Messages
 
+from cognition.refusal import Refused
+
 
 def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) -> list[AnyMessage]:
     """Apply writes one after the other: a message is appended, replaces the one of its id, or removes it.
@@ -16,7 +18,7 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
     Folding two batches gives the same as folding their concatenation, which the delta channel relies on.
 
     Raises:
-        ValueError: A message to be removed is not there.
+        Refused: A message to be removed is not there.
     """
     kept = {cast("str", message.id): message for message in messages}
     for write in writes:
@@ -26,7 +28,7 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
             elif isinstance(message, RemoveMessage):
                 if kept.pop(cast("str", message.id), None) is None:
                     msg = f"The message {message.id!r} can't be removed: the thread has none of that id."
-                    raise ValueError(msg)
+                    raise Refused(msg)
             else:
                 message.id = message.id or str(uuid4())
                 kept[message.id] = message

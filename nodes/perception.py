@@ -1,7 +1,6 @@
 """The first step of a turn: open its account, and see what the newest message brings and calls up."""
 
 import asyncio
-from typing import Final
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
@@ -11,18 +10,16 @@ from cognition.gauge import filled
 from cognition.history import has_content
 from cognition.memory.dates import now
 from cognition.prompts.echo import within_budget
+from cognition.refusal import Refused
 from cognition.state import EchoState, Perceived
 from cognition.turn import open_turn
-
-QUERY_CHARACTERS: Final = 1_500
-"""How much of a long message is looked up in memory: its first and last halves of this."""
 
 
 async def perceive(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     """Open the turn, and find what the model should see beside the conversation.
 
     Raises:
-        ValueError: The newest message is not a user's, or is blank, or the run's user is blank.
+        Refused: The newest message is not a user's, or is blank, or the run's user is blank.
     """
     identity = identity_of(runtime)
     context = context_of(runtime)
@@ -30,7 +27,7 @@ async def perceive(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     messages = state.get("messages", [])
     if not messages or not isinstance(messages[-1], HumanMessage) or not has_content(messages[-1]):
         msg = "There is nothing to answer: the newest message must be a user's and not blank."
-        raise ValueError(msg)
+        raise Refused(msg)
     at = now()
     registry = await services.registry()
     since = state["perceived"]["at"] if "perceived" in state else 0.0
@@ -54,12 +51,5 @@ async def _recalled(message: AnyMessage, runtime: Runtime[Context]) -> list[str]
         return []
     memory = await services.memory()
     user_id = identity_of(runtime).user_id
-    memories = await memory.fetch(user_id, await memory.recall(user_id, _query(text)))
+    memories = await memory.fetch(user_id, await memory.recall(user_id, text))
     return [memory.memory_id for memory in within_budget(memories)]
-
-
-def _query(text: str) -> str:
-    if len(text) <= QUERY_CHARACTERS:
-        return text
-    half = QUERY_CHARACTERS // 2
-    return f"{text[:half]} {text[-half:]}"

@@ -11,6 +11,7 @@ from cognition.cli.session import Answered, new_chat, open_session
 from cognition.cli.view import printable, readable
 from cognition.context import Context
 from cognition.levels import Policy
+from cognition.refusal import Refused
 from cognition.settings import process_settings
 
 
@@ -18,13 +19,13 @@ def run(question: str, user: str, chat: str, policy: Policy, *, as_json: bool) -
     """Print the answer to a question; `-` is read from standard input.
 
     Raises:
-        ValueError: There is no question.
+        Refused: There is no question.
         typer.Exit: No model gave an answer.
     """
     text = sys.stdin.buffer.read().decode("utf-8-sig", "replace") if question == "-" else readable(question)
     if not text.strip():
         msg = "There is nothing to ask: give a question, or - and a text on standard input."
-        raise ValueError(msg)
+        raise Refused(msg)
     chat = chat or new_chat()
     answer = asyncio.run(_ask(text, chat, Context(user_id=user, policy=policy)))
     if as_json:

@@ -8,6 +8,7 @@ import typer
 
 from cognition.cli.session import open_session
 from cognition.cli.view import printable
+from cognition.refusal import Refused
 from cognition.settings import process_settings
 
 
@@ -26,7 +27,7 @@ def delete(user: str, memory_id: str) -> None:
     """Delete a memory.
 
     Raises:
-        ValueError: There is none of that id.
+        Refused: There is none of that id.
     """
 
     async def ask() -> dict[str, Any]:
@@ -37,7 +38,7 @@ def delete(user: str, memory_id: str) -> None:
     if not told["found"]:
         near = f" The nearest are: {', '.join(told['nearest'])}." if told["nearest"] else ""
         msg = f"No memory of {user!r} has the id {memory_id!r}.{near}"
-        raise ValueError(msg)
+        raise Refused(msg)
     typer.echo(f"Deleted for good: {memory_id}")
 
 
@@ -45,7 +46,7 @@ def undo(user: str, memory_id: str) -> None:
     """Bring back the text that a memory had before.
 
     Raises:
-        ValueError: There is no such memory, or it has no older text.
+        Refused: There is no such memory, or it has no older text.
     """
 
     async def ask() -> dict[str, Any]:
@@ -55,7 +56,7 @@ def undo(user: str, memory_id: str) -> None:
     restored = asyncio.run(ask())["memory"]
     if restored is None:
         msg = f"No memory of {user!r} has the id {memory_id!r}."
-        raise ValueError(msg)
+        raise Refused(msg)
     typer.echo(printable(f"{memory_id} says again: {restored['fact']}"))
 
 
@@ -67,7 +68,7 @@ def table(listing: dict[str, Any]) -> str:
     lines = [_line(memory) for memory in memories]
     hidden = listing.get("total", 0) - len(memories)
     if hidden > 0:
-        lines.append(f"… and {hidden} older ones.")
+        lines.append(f"… and {hidden} older.")
     return "\n".join(lines)
 
 

@@ -5,27 +5,26 @@ from typing import Any
 import httpx
 from langgraph_sdk.errors import APIError
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
-from cognition.cli.session import TurnFailed
-from cognition.embedding import EmbeddingUnavailable
-from cognition.memory.engine import StampMismatch
-from cognition.storage.folder import FolderInUse
-
-REFUSALS = (FolderInUse, EmbeddingUnavailable, StampMismatch, TurnFailed)
+from cognition.settings import Settings
 
 
 def sentence_of(error: Exception) -> str:
     """The sentence for the user; empty when the error is a fault of the program, to be seen whole."""
-    if isinstance(error, ValidationError):
+    if isinstance(error, SettingsError):
+        return f"A setting can't be read: {error}. The README lists them all."
+    if isinstance(error, ValidationError) and error.title == Settings.__name__:
         return "\n".join(_setting(detail) for detail in error.errors(include_url=False))
     if isinstance(error, APIError):
         return f"The server answered {error.response.status_code}: {error}"
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"The server that holds the folder failed ({error.response.status_code}): see its log."
     if isinstance(error, httpx.TransportError):
         return f"The server that holds the folder went away ({type(error).__name__}). Try again."
-    if isinstance(error, (*REFUSALS, OSError)) or type(error).__module__.startswith("cognition"):
+    if isinstance(error, OSError) or type(error).__module__.startswith("cognition"):
         return str(error)
-    # A bare ValueError is how the application refuses a value; its subclasses are a program's faults.
-    return str(error) if type(error) is ValueError else ""
+    return ""
 
 
 def _setting(detail: Any) -> str:

@@ -12,21 +12,16 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.schema import StreamMode, StreamPart
 
-from cognition.cli.session import (
-    Event,
-    Held,
-    Notice,
-    TurnFailed,
-    council_events_of,
-    events_of,
-    thread_of,
-)
+from cognition.cli.session import Event, TurnFailed, events_of, thread_of
 from cognition.context import Context
+from cognition.refusal import Refused
 from cognition.storage.folder import FolderInUse
 
 GRAPH: Final = "echo"
 MODES: Final[list[StreamMode]] = ["messages-tuple", "custom", "updates"]
 REACH_SECONDS: Final = 5
+TOLD: Final = (400, 403, 503)
+"""What `cognition.web` answers with a sentence."""
 
 
 @asynccontextmanager
@@ -76,21 +71,6 @@ class ServerSession:
             async for event in events_of(_modes(parts)):
                 yield event
 
-    async def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
-        """Hold a council; the server ends it when the iterator is closed."""
-        said = [{"type": message.type, "content": message.text} for message in asked.get("messages", [])]
-        stream = self._client.runs.stream(
-            None,
-            "council",
-            input=cast("Any", {**asked, "messages": said}),
-            context=cast("Any", asdict(context)),
-            stream_mode=["custom", "values"],
-            on_disconnect="cancel",
-        )
-        async with aclosing(cast("AsyncGenerator[StreamPart]", stream)) as parts:
-            async for event in council_events_of(_modes(parts)):
-                yield event
-
     async def messages(self, chat: str) -> list[AnyMessage]:
         """What was said in a chat, oldest first."""
         state = await self._client.threads.get_state(await self._thread(chat))
@@ -119,9 +99,9 @@ class ServerSession:
         response = await self._http.request(
             method, f"/cognition/memory{path}", params={"user_id": user_id, **query}
         )
-        told: dict[str, Any] = response.json()
-        if response.is_error:
-            raise ValueError(told["error"])
+        if response.status_code in TOLD:
+            raise Refused(response.json()["error"])
+        told: dict[str, Any] = response.raise_for_status().json()
         return told
 
 

@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from reprlib import repr as brief
 from typing import Any, Protocol
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage, convert_to_messages
 
 from cognition.context import Context
+from cognition.embedding.base import clean
 from cognition.history import STAMP
+from cognition.refusal import Refused
 from cognition.services import Services
 from cognition.settings import Settings
 from cognition.storage.folder import FolderInUse
@@ -128,7 +131,14 @@ def new_chat() -> str:
 
 
 def thread_of(chat: str) -> str:
-    """The thread behind a chat: its id when that is a UUID, else one that is always the same for the name."""
+    """The thread behind a chat: its id when that is a UUID, else one that is always the same for the name.
+
+    Raises:
+        Refused: The name is blank or no text.
+    """
+    if not chat.strip() or clean(chat) != chat:
+        msg = f"The chat {brief(chat)} is none: name it with letters or digits, or leave it out."
+        raise Refused(msg)
     try:
         return str(UUID(chat))
     except ValueError:

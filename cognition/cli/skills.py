@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from cognition.cli.view import printable, readable
+from cognition.refusal import Refused
 from cognition.settings import process_settings
 from cognition.skill import Skill, SkillRefused
 from cognition.vault import FILE, Unreadable, Vault, read_folder
@@ -36,14 +37,14 @@ def show(user: str, skill_id: str, version: int) -> None:
         version: The number of an older text; 0 for the one that counts.
 
     Raises:
-        ValueError: There is no such skill or version.
+        Refused: There is no such skill or version.
     """
     vault = _vault(user)
     text = vault.get_skill_content(skill_id)
     older = vault.versions(skill_id)
     if version and version not in older:
         msg = f"{skill_id!r} has no older version {version}: there are {_numbers(older) or 'none'}."
-        raise ValueError(msg)
+        raise Refused(msg)
     typer.echo(printable(older[version] if version else text), nl=False)
     if older and not version:
         typer.echo(f"Older versions: {_numbers(older)}; --version shows one.", err=True)
@@ -60,14 +61,14 @@ def forge(user: str, skill_id: str, name: str, description: str, file: str) -> N
         file: The path of its instructions; `-` is standard input.
 
     Raises:
-        ValueError: It is no skill.
+        Refused: It is no skill.
     """
     instructions = _read(file)
     try:
         saved = _vault(user).save_skill(skill_id, readable(name), readable(description), instructions)
     except SkillRefused as refusal:
         msg = f"Nothing is forged: {refusal}"
-        raise ValueError(msg) from None
+        raise Refused(msg) from None
     instead = ", in place of the shipped one" if saved.overrides else ""
     typer.echo(f"{saved.outcome}: {saved.skill.skill_id}, version {saved.version}{instead}")
 
@@ -76,7 +77,7 @@ def delete(user: str, skill_id: str) -> None:
     """Delete an expert of the user's own.
 
     Raises:
-        ValueError: There is none of that id.
+        Refused: There is none of that id.
     """
     typer.echo(f"Deleted for good: {printable(_vault(user).delete_skill(skill_id))}")
 
@@ -113,7 +114,7 @@ def _read(file: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         msg = f"{file!r} is not UTF-8: save it as UTF-8."
-        raise ValueError(msg) from None
+        raise Refused(msg) from None
 
 
 def _listing(entries: list[Skill | Unreadable], folder: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from cognition.embedding.base import clean
 from cognition.levels import LEVELS, Level, Policy, ceiling
+from cognition.refusal import Refused
 from cognition.settings import Settings
 from cognition.skill import Skill, SkillRefused
 from cognition.state import CouncilInput, Seat
@@ -20,7 +21,7 @@ HISTORY_DEPTH: Final = 20
 """How many of the chat's newest messages are distilled when the caller doesn't say."""
 
 
-class CouncilRefused(ValueError):
+class CouncilRefused(Refused):
     """A council that can't be held; the sentence says why and what to do. No model was asked."""
 
 

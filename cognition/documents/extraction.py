@@ -9,6 +9,7 @@ from typing import Final
 
 from cognition.documents.encoding import encoding_of, read_text
 from cognition.documents.kind import Kind
+from cognition.refusal import Refused
 
 LARGEST_TEXT: Final = 1 << 30
 LARGEST_DOCUMENT: Final = 200 << 20
@@ -19,7 +20,7 @@ _pdfium: Final = threading.Lock()
 """PDFium is not safe for threads: whoever touches a page holds this."""
 
 
-class Unreadable(ValueError):
+class Unreadable(Refused):
     """A file that holds no text for us; the sentence says why and what to do."""
 
 

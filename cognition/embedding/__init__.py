@@ -58,7 +58,7 @@ _OTHER = _Backend(
     "sentence_transformer",
     "SentenceTransformerModel",
     "Every model but 'e5-small' and 'use-multilingual' needs sentence-transformers: "
-    "pip install 'cognition[bge]'.",
+    "`pip install -c constraints.txt -e '.[bge]'` in the folder of Cognition's source.",
 )
 _loaded: dict[str, Embedder] = {}
 _loading = threading.Lock()
@@ -85,7 +85,7 @@ def calibrate(name: str, home: Path) -> Measurement:
 
     Raises:
         EmbeddingUnavailable: The model or its package is not there.
-        ValueError: The model does not tell what says the same from what is unrelated.
+        Refused: The model does not tell what says the same from what is unrelated.
     """
     embedder = _load(name)
     measured = measure(embedder)

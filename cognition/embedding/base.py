@@ -11,6 +11,8 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
+from cognition.refusal import Refused
+
 logger = logging.getLogger(__name__)
 
 Role = Literal["query", "passage"]
@@ -48,8 +50,8 @@ class Anchors:
 
     def __post_init__(self) -> None:
         if not -1 <= self.unrelated < self.paraphrase <= 1:
-            msg = f"{self} is no scale: unrelated must be below paraphrase, both cosines."
-            raise ValueError(msg)
+            msg = f"{self} is no scale: the model doesn't tell texts that say the same from unrelated ones."
+            raise Refused(msg)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Measurement:
         how near that best comes when nothing stored is an answer, not how near any one fact comes.
 
         Raises:
-            ValueError: The model does not tell what says the same from what is unrelated.
+            Refused: The model does not tell what says the same from what is unrelated.
         """
         return Calibration(
             facts=Anchors(_median(self.unrelated), _median(self.paraphrases)),

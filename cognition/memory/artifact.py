@@ -91,7 +91,7 @@ def point_id(user_id: str, memory_id: str) -> str:
     with `b_c` and `a_b` with `c` are two points.
 
     Raises:
-        ValueError: The user is nobody.
+        Refused: The user is nobody.
     """
     check_user(user_id)
     return str(uuid5(NAMESPACE_DNS, f"{user_id.replace('_', '__')}_{clean(memory_id)}"))

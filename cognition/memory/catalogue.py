@@ -1,12 +1,15 @@
 """Long-term memory as a person looks at it: plain JSON, the same on the command line and over HTTP."""
 
-from typing import Any
+from typing import Any, Final
 
 from cognition.memory.artifact import Memory
 from cognition.memory.dates import read_period
 from cognition.memory.long_term import LongTermMemory
+from cognition.refusal import Refused
 
-SHOWN = (
+MOST_LISTED: Final = 100_000
+
+SHOWN: Final = (
     "memory_id",
     "artifact_name",
     "fact",
@@ -32,11 +35,11 @@ async def list_memories(
     """A user's memories: newest first with counts, or with a query the ones that answer it, best first.
 
     Raises:
-        ValueError: The user is blank, the limit is less than 1, or a date can't be read.
+        Refused: The user is blank, the limit is none, or a date can't be read.
     """
-    if limit < 1:
-        msg = f"limit {limit!r} must be at least 1."
-        raise ValueError(msg)
+    if not 1 <= limit <= MOST_LISTED:
+        msg = f"limit {limit!r} must be from 1 to {MOST_LISTED:,}."
+        raise Refused(msg)
     period = read_period(start_date, end_date)
     if query.strip():
         found = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
@@ -62,7 +65,7 @@ async def undo_memory(memory: LongTermMemory, user_id: str, memory_id: str) -> d
     """Bring back the text that a memory had before its last change; `memory` is None when there is none.
 
     Raises:
-        ValueError: It has no older text.
+        Refused: It has no older text.
     """
     restored = await memory.undo(user_id, memory_id)
     return {"memory_id": memory_id, "memory": _row(restored) if restored else None}

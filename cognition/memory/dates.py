@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from reprlib import repr as brief
 
+from cognition.refusal import Refused
+
 FORMS = "2024, 2024-05, 2024-05-17 or 2024-05-17T14:30:00Z"
 LAST_INSTANT = time(23, 59, 59, 999_000, UTC)
 
 
-class UnreadableDate(ValueError):
+class UnreadableDate(Refused):
     """A date that can't be read, or a period that ends before it starts."""
 
 

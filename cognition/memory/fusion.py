@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from cognition.memory.artifact import AXIOM, KEPT_TEXTS, Memory
+from cognition.refusal import Refused
 
 SAME_ID_SIMILARITY: Final = 0.55
 """From here a fact with the id of a memory is about the same thing."""
@@ -61,11 +62,11 @@ def undone(memory: Memory, now: float) -> Memory:
     """The memory with its last older text; the text of now takes that one's place, so that nothing is lost.
 
     Raises:
-        ValueError: There is no older text.
+        Refused: There is no older text.
     """
     if not memory.superseded:
         msg = f"{memory.memory_id!r} has no older text to bring back."
-        raise ValueError(msg)
+        raise Refused(msg)
     *older, last = memory.superseded
     back = {name: last[name] for name in OF_A_TEXT}
     return replace(memory, **back, superseded=[*older, _older(memory, now)], updated_at=now)

@@ -16,6 +16,7 @@ from cognition.memory.engine import Filter, VectorCollection, VectorEngine, chec
 from cognition.memory.recall import Index, Recall, Recalled, filter_of
 from cognition.memory.writing import Writer, Written, memory_point
 from cognition.models import Models
+from cognition.refusal import Refused
 from cognition.settings import Settings
 
 IMPORT_BATCH = 64
@@ -35,7 +36,7 @@ class Deleted:
 
 
 class LongTermMemory:
-    """The memories of every user; each call is for one of them. A blank user is refused with a ValueError."""
+    """The memories of every user; each call is for one of them. A blank user is refused."""
 
     def __init__(
         self,
@@ -131,14 +132,14 @@ class LongTermMemory:
         """Store memories as they are, without distillation or fusion; one with a known id replaces it.
 
         Raises:
-            ValueError: A user is blank, or an id not in snake case: two users' memories could be one point.
+            Refused: A user is blank, or an id not in snake case: two users' memories could be one point.
                 Nothing of the call is stored.
         """
         for memory in memories:
             check_user(memory.user_id)
             if not memory.memory_id or memory.memory_id != snake_case(memory.memory_id):
                 msg = f"The memory_id {brief(memory.memory_id)} is none: write it like home_city."
-                raise ValueError(msg)
+                raise Refused(msg)
         model = self._embedder.stamp.model
         stamped = [replace(memory, embedding_model=model) for memory in memories]
         for start in range(0, len(stamped), IMPORT_BATCH):

@@ -35,15 +35,12 @@ from cognition.memory.fusion import (
     within_origin,
 )
 from cognition.memory.lexical import detect_language, document_terms
+from cognition.refusal import Refused
 
 LONGEST_FACT: Final = 1_500
 LONGEST_NAME: Final = 100
 NEAREST: Final = 5
 """How many near memories the distillation model sees, and how many close ones it may judge."""
-
-
-class Refused(ValueError):
-    """A write that can't be meant; the message says what to do instead. Nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ class Writer:
         """Bring the last older text of a memory back; None when there is no such memory.
 
         Raises:
-            ValueError: It has no older text.
+            Refused: It has no older text.
         """
         async with self._one_at_a_time(user_id):
             found = await self._collection.retrieve(user_id, [point_id(user_id, memory_id)])

@@ -13,6 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO, Final
 
+from cognition.refusal import Refused
 from cognition.storage.names import folder_of_user
 from cognition.storage.registry import Resource, check_chat
 
@@ -23,7 +24,7 @@ LEFT_SECONDS: Final = 3_600
 """A copy that nothing was added to for so long was left by a process that is no more."""
 
 
-class NotTaken(ValueError):
+class NotTaken(Refused):
     """A file that can't be taken; says why and what to do."""
 
 

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict, Unpack
 from cognition.documents.kind import ResourceType
 from cognition.memory.dates import now
 from cognition.memory.engine import check_user
+from cognition.refusal import Refused
 from cognition.storage.database import Database
 
 Status = Literal["PENDING_INGESTION", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP", "INDEXED", "FAILED"]
@@ -96,7 +97,7 @@ class Registry:
             The resource, and whether it is new.
 
         Raises:
-            ValueError: The user or the chat is blank.
+            Refused: The user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         with self._database.transaction():
@@ -229,12 +230,12 @@ def check_chat(user_id: str, chat_id: str) -> None:
     """Refuse a user or a chat that is none.
 
     Raises:
-        ValueError: One of them is blank.
+        Refused: One of them is blank.
     """
     check_user(user_id)
     if not chat_id.strip():
         msg = f"The chat {chat_id!r} is blank: run the graph on a thread, with a thread_id in its config."
-        raise ValueError(msg)
+        raise Refused(msg)
 
 
 def _plain(text: str) -> str:

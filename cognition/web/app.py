@@ -5,10 +5,12 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import wraps
+from reprlib import repr as brief
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -16,6 +18,7 @@ from starlette.routing import Route
 from cognition.embedding import EmbeddingUnavailable
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
 from cognition.memory.engine import StampMismatch
+from cognition.refusal import Refused
 from cognition.services import process_services
 from cognition.storage.folder import FolderInUse
 
@@ -33,7 +36,7 @@ def _answered(endpoint: Endpoint) -> Callable[[Request], Awaitable[JSONResponse]
             return JSONResponse({"error": "Call this from the machine of the server, by its own name."}, 403)
         try:
             return JSONResponse(await endpoint(request))
-        except ValueError as error:
+        except Refused as error:
             return JSONResponse({"error": str(error)}, 400)
         except (EmbeddingUnavailable, StampMismatch, FolderInUse) as error:
             return JSONResponse({"error": str(error)}, 503)
@@ -67,7 +70,7 @@ async def memories(request: Request) -> dict[str, Any]:
         _user(request),
         query=asked.get("query", ""),
         artifact_name=asked.get("artifact_name", ""),
-        limit=int(asked.get("limit", 20)),
+        limit=_whole(asked, "limit", 20),
         start_date=asked.get("start_date", ""),
         end_date=asked.get("end_date", ""),
     )
@@ -91,8 +94,18 @@ def _user(request: Request) -> str:
     user = request.query_params.get("user_id", "")
     if not user.strip():
         msg = f"The user {user!r} is blank: pass user_id."
-        raise ValueError(msg)
+        raise Refused(msg)
     return user
+
+
+def _whole(asked: QueryParams, name: str, default: int) -> int:
+    """A whole number that a query names."""
+    text = asked.get(name, "")
+    try:
+        return int(text) if text else default
+    except ValueError:
+        msg = f"{name} {brief(text)} is no whole number."
+        raise Refused(msg) from None
 
 
 def server_url() -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cognition.embedding import Stamp
+from cognition.refusal import Refused
 
 Vector = NDArray[np.float32]
 Bound = int | float | None
@@ -78,7 +79,7 @@ class Filter:
         ids: Only these points; None for any.
 
     Raises:
-        ValueError: The user is blank, or no text that can be stored.
+        Refused: The user is blank, or no text that can be stored.
     """
 
     user_id: str
@@ -217,13 +218,13 @@ def check_user(user_id: object) -> None:
     """Refuse a user that is nobody: a missing user must never mean everybody.
 
     Raises:
-        ValueError: The user is blank, not a text, or holds what UTF-8 cannot.
+        Refused: The user is blank, not a text, or holds what UTF-8 cannot.
     """
     if not isinstance(user_id, str) or not user_id.strip():
         msg = f"The user {user_id!r} is blank: memories are read and written for one user at a time."
-        raise ValueError(msg)
+        raise Refused(msg)
     try:
         user_id.encode()
     except UnicodeEncodeError as error:
         msg = f"The user {user_id!r} holds half a character: pass its id as valid Unicode."
-        raise ValueError(msg) from error
+        raise Refused(msg) from error

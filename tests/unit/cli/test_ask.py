@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cognition.rehearsal import RehearsalServer, Reply
+from cognition.settings import Settings
 from cognition.storage.folder import FolderLock
 from tests.conftest import LITE
 from tests.unit.cli.conftest import Run
@@ -21,6 +22,11 @@ def scripted(monkeypatch: pytest.MonkeyPatch, rehearsal: RehearsalServer, run: R
     return rehearsal
 
 
+def said(rehearsal: RehearsalServer) -> list[str]:
+    """The conversation of the last request, without the blocks under its newest message."""
+    return [text.partition("\n<")[0] for text in rehearsal.requests[-1].texts]
+
+
 def test_an_answer_as_json_has_its_account(scripted: RehearsalServer, run: Run) -> None:
     scripted.script(LITE, [Reply(text="Bonjour, été", chunks=3)])
     told = json.loads(run("ask", "bonjour", "--json").stdout)
@@ -30,14 +36,14 @@ def test_an_answer_as_json_has_its_account(scripted: RehearsalServer, run: Run) 
     assert told["rehearsal"] is False
     again = json.loads(run("ask", "encore", "--json", "--chat", told["chat_id"]).stdout)
     assert again["chat_id"] == told["chat_id"]
-    assert scripted.requests[-1].texts == ["bonjour", "Bonjour, été", "encore"]
+    assert said(scripted) == ["bonjour", "Bonjour, été", "encore"]
 
 
 def test_standard_input_is_the_question(scripted: RehearsalServer, run: Run) -> None:
     scripted.script(LITE, [Reply(text="ok")])
     shown = run("ask", "-", stdin="première\nseconde".encode())
     assert shown.stdout == "ok\n"
-    assert scripted.requests[-1].texts == ["première\nseconde"]
+    assert said(scripted) == ["première\nseconde"]
 
 
 def test_a_turn_without_answer_exits_with_1(scripted: RehearsalServer, run: Run) -> None:
@@ -67,6 +73,29 @@ def test_a_bad_setting_is_named(program: Program) -> None:
     assert "COGNITION_MODEL_LITE" in ran.stderr
     assert "provider:model" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_a_setting_that_is_no_json_is_told_in_a_sentence(program: Program) -> None:
+    ran = program("ask", "hi", COGNITION_IMPORTANCE_WEIGHTS="heavy")
+    assert ran.returncode == 1
+    assert "importance_weights" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("chat", ["  ", "\t", b"\xff".decode("utf-8", "surrogateescape"), "a\0b"])
+def test_p52_a_chat_without_a_name_that_is_text_is_refused(run: Run, chat: str) -> None:
+    shown = run("ask", "hi", "--chat", chat)
+    assert shown.exit_code == 1
+    assert "name it with letters" in shown.stderr
+
+
+def test_a_fault_of_the_program_is_seen_whole(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> Settings:
+        msg = "max() arg is an empty sequence"
+        raise ValueError(msg)
+
+    monkeypatch.setattr("cognition.cli.ask.process_settings", fail)
+    assert isinstance(run("ask", "hi").exception, ValueError)
 
 
 def test_a_folder_that_another_holds_is_refused_with_its_pid(program: Program, tmp_path: Path) -> None:

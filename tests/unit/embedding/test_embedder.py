@@ -205,5 +205,5 @@ def test_without_sentence_transformers_the_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     monkeypatch.delitem(sys.modules, "cognition.embedding.sentence_transformer", raising=False)
-    with pytest.raises(EmbeddingUnavailable, match=r"pip install 'cognition\[bge\]'"):
+    with pytest.raises(EmbeddingUnavailable, match=r"pip install .* -e '\.\[bge\]'"):
         load_embedder("BAAI/bge-m3", tmp_path)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cognition.memory.long_term import LongTermMemory
-from cognition.memory.writing import Refused
+from cognition.refusal import Refused
 from tests.unit.memory.conftest import PROFILE, Keep, facts_of, stored
 
 NAUGHTY: list[str] = json.loads((Path(__file__).parents[2] / "data" / "naughty_strings.json").read_text())

@@ -182,8 +182,8 @@ async def test_p46_the_index_is_newest_first_counts_and_announces_what_it_leaves
     assert re.findall(r"\[(day_\d)", listed) == ["day_3", "day_2"]
     head = listed.splitlines()[0]
     assert head == (
-        "3 memories, newest first. 1 older ones are not shown: raise the limit, list with end_date "
-        "2023-11-16, or search."
+        "3 memories, newest first. Not shown: 1 older. Raise the limit, list with end_date 2023-11-16, "
+        "or search."
     )
     assert "By artifact: Profil d'Alignement 3." in listed
     assert "By theme: diary 3." in listed
