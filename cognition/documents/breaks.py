@@ -24,7 +24,8 @@ def cut(text: str, begin: int, high: int, marks: Sequence[Mark]) -> int:
     """The best place to end what begins at `begin`: beyond it, and `high` at most.
 
     Before a heading, or a code fence that doesn't fit; else after a paragraph, best one that a line without
-    indent follows, as between functions; else after a line, a sentence, a word. A fence that fits stays whole.
+    indent follows, as between functions; else after a line, a sentence, a word. A fence that fits is kept
+    whole.
 
     Args:
         text: The text.

