@@ -12,7 +12,15 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.schema import StreamMode, StreamPart
 
-from cognition.cli.session import Event, TurnFailed, events_of, thread_of
+from cognition.cli.session import (
+    Event,
+    Held,
+    Notice,
+    TurnFailed,
+    council_events_of,
+    events_of,
+    thread_of,
+)
 from cognition.context import Context
 from cognition.refusal import Refused
 from cognition.storage.folder import FolderInUse
@@ -69,6 +77,21 @@ class ServerSession:
         )
         async with aclosing(cast("AsyncGenerator[StreamPart]", stream)) as parts:
             async for event in events_of(_modes(parts)):
+                yield event
+
+    async def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
+        """Hold a council; the server ends it when the iterator is closed."""
+        said = [{"type": message.type, "content": message.text} for message in asked.get("messages", [])]
+        stream = self._client.runs.stream(
+            None,
+            "council",
+            input=cast("Any", {**asked, "messages": said}),
+            context=cast("Any", asdict(context)),
+            stream_mode=["custom", "values"],
+            on_disconnect="cancel",
+        )
+        async with aclosing(cast("AsyncGenerator[StreamPart]", stream)) as parts:
+            async for event in council_events_of(_modes(parts)):
                 yield event
 
     async def messages(self, chat: str) -> list[AnyMessage]:
