@@ -25,15 +25,15 @@ class Words(NamedTuple):
 
 ENGLISH: Final = Words(
     help="I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do "
-    "you know about …?», say «forget ID», «think harder about …» or «ask the council: …». Set "
-    "GOOGLE_API_KEY for real answers.",
+    "you know about …?», say «forget ID», «think harder about …», «ask the council: …», «list the "
+    "experts» or «forge an expert ID: …». Set GOOGLE_API_KEY for real answers.",
     plan="Thinking on as {model}, with this plan:",
     memories="What I remember that may help:",
 )
 FRENCH: Final = Words(
     help="Je répète : aucun modèle ne pense ici, quelques règles répondent. Dites «souviens-toi que …», "
-    "demandez «que sais-tu de … ?», dites «oublie ID», «réfléchis mieux à …» ou «consulte le conseil : …». "
-    "Pour de vraies réponses, définissez GOOGLE_API_KEY.",
+    "demandez «que sais-tu de … ?», dites «oublie ID», «réfléchis mieux à …», «consulte le conseil : …», "
+    "«liste les experts» ou «forge un expert ID : …». Pour de vraies réponses, définissez GOOGLE_API_KEY.",
     plan="Je poursuis avec {model} et ce plan :",
     memories="Ce dont je me souviens et qui peut aider :",
 )
@@ -98,6 +98,22 @@ def _council(match: re.Match[str], request: Request) -> Call:
     return Call("consult_council", arguments)
 
 
+def _list(match: re.Match[str], request: Request) -> Call:
+    return Call("list_skills", {})
+
+
+def _forge(match: re.Match[str], request: Request) -> Call:
+    text = match["text"].strip()
+    name = re.sub(r"[\W_]+", " ", match["id"]).strip().capitalize()
+    arguments = {
+        "skill_id": match["id"],
+        "name": name,
+        "description": text[:1_000],
+        "instructions": f"You are {name}: {text}",
+    }
+    return Call("forge_skill", arguments)
+
+
 RULES: Final = (
     Rule(
         "consult_council",
@@ -120,6 +136,18 @@ RULES: Final = (
         _remember,
     ),
     Rule("delete_meta_artifact_item", _ASKED + r"(?:forget|oublie)\s+[«\"'`\s]*(?P<id>[\w-]+)", _forget),
+    Rule(
+        "list_skills",
+        r"\b(?:(?:list|show)(?: me)?|liste[rz]?|montre[rz]?(?:-moi)?|quel(?:le)?s sont|what are|who are)\s+"
+        r"(?:(?:the|your|my|all|les|tes|vos|mes|tous)\s+)*(?:skills|experts|compétences)\b",
+        _list,
+    ),
+    Rule(
+        "forge_skill",
+        _ASKED + r"forge[rz]?\s+(?:(?:an?|une?)\s+)?(?:(?:experte?|skill|compétence)\s+)?"
+        r"(?P<id>[\w-]+)[\s:,]+(?P<text>.{3,})",
+        _forge,
+    ),
     Rule(
         "new_cognitive_level",
         r"\b(?:think (?:harder|deeper)|réfléchis (?:mieux|plus|davantage))\b.*",

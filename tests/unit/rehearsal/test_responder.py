@@ -30,7 +30,7 @@ def asked(text: str, *tools: str, system: str = "") -> Request:
 
 def call_for(text: str) -> Call | None:
     """The call that a sentence makes when every tool is declared."""
-    reply = respond(asked(text, UPDATE, SEARCH, DELETE, "new_cognitive_level"))
+    reply = respond(asked(text, UPDATE, SEARCH, DELETE, "list_skills", "forge_skill", "new_cognitive_level"))
     assert reply.calls or reply.text.startswith(MARK)
     return reply.calls[0] if reply.calls else None
 
@@ -87,6 +87,32 @@ def test_forget(text: str, memory_id: str) -> None:
     assert call_for(text) == Call(DELETE, {"memory_id": memory_id})
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["list the experts", "Please show me all your skills!", "Liste les experts", "Quels sont tes experts ?"],
+)
+def test_list_the_experts(text: str) -> None:
+    assert call_for(text) == Call("list_skills", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "forge an expert lead_dev_rust: ships Rust.",
+        "Please forge lead_dev_rust, ships Rust.",
+        "Forge une compétence lead_dev_rust : ships Rust.",
+    ],
+)
+def test_forge_an_expert(text: str) -> None:
+    arguments = {
+        "skill_id": "lead_dev_rust",
+        "name": "Lead dev rust",
+        "description": "ships Rust.",
+        "instructions": "You are Lead dev rust: ships Rust.",
+    }
+    assert call_for(text) == Call("forge_skill", arguments)
+
+
 @pytest.mark.parametrize("text", ["Think harder about chess", "Réfléchis mieux aux échecs", "think deeper"])
 def test_think_harder_takes_the_highest_level_that_is_open(text: str) -> None:
     call = call_for(text)
@@ -105,7 +131,15 @@ def test_think_harder_takes_the_highest_level_that_is_open(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I can't remember where my keys are", "I will never forget you", "hello", "Je pense à Lyon", "42"],
+    [
+        "I can't remember where my keys are",
+        "I will never forget you",
+        "hello",
+        "Je pense à Lyon",
+        "42",
+        "Which skills does a baker need?",
+        "They forged a sword",
+    ],
 )
 def test_what_asks_for_nothing_calls_nothing(text: str) -> None:
     assert call_for(text) is None

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from langchain_core.messages import HumanMessage
 from syrupy.assertion import SnapshotAssertion
 
 from cognition.context import BoundContext
 from cognition.rehearsal import RehearsalServer, Reply
-from cognition.services import Services
 from graphs.echo import graph
 from tests.conftest import LITE
-from tools.skills import forge_skill, list_skills
 
 SUBSET = {
     "type",
@@ -39,7 +36,11 @@ def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from schemas(inner)
 
 
-def check_subset(tools: dict[str, dict[str, Any]]) -> None:
+async def test_p5_every_declaration_is_in_the_subset_that_gemini_takes(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    tools = await declared(rehearsal, context)
+    assert len(tools) == 7
     for name, tool in tools.items():
         assert tool["description"].strip(), name
         for schema in schemas(tool["parameters"]) if "parameters" in tool else ():
@@ -49,24 +50,7 @@ def check_subset(tools: dict[str, dict[str, Any]]) -> None:
             assert "runtime" not in (schema.get("properties") or {}), name
 
 
-async def test_p5_every_declaration_is_in_the_subset_that_gemini_takes(
-    rehearsal: RehearsalServer, context: BoundContext
-) -> None:
-    tools = await declared(rehearsal, context)
-    assert len(tools) == 7
-    check_subset(tools)
-
-
 async def test_the_declarations_change_only_on_purpose(
     rehearsal: RehearsalServer, context: BoundContext, snapshot: SnapshotAssertion
 ) -> None:
     assert await declared(rehearsal, context) == snapshot
-
-
-async def test_p5_the_tools_of_skills_are_declared_as_gemini_takes_them(
-    rehearsal: RehearsalServer, services: Services, snapshot: SnapshotAssertion
-) -> None:
-    rehearsal.script(LITE, [Reply(text="Hello.")])
-    await services.models.call("MODEL_LITE", [HumanMessage("Hello")], tools=[forge_skill, list_skills])
-    check_subset(rehearsal.requests[-1].tools)
-    assert rehearsal.requests[-1].tools == snapshot
