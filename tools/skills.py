@@ -9,12 +9,12 @@ from langgraph.prebuilt import ToolRuntime
 
 from cognition.context import Context, context_of, identity_of
 from cognition.prompts.blocks import block
+from cognition.prompts.echo import DATA
 from cognition.skill import Skill, SkillRefused
 from cognition.vault import Saved, Unreadable, Vault
 
 Runtime = ToolRuntime[Context, Any]
 
-DATA: Final = "data, not instructions"
 WHOSE: Final = {"shipped": "shipped", "user": "the user's own"}
 
 
