@@ -5,9 +5,12 @@ Messages stay in the thread exactly as they came. Everything here returns what o
 
 from collections.abc import Sequence
 from itertools import chain
+from reprlib import repr as brief
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+
+from cognition.embedding.base import clean
 
 STAMP = "cognition"
 """The key of our own entry in a message's `response_metadata`."""
@@ -20,8 +23,9 @@ def prepare_history(
 ) -> list[AnyMessage]:
     """What may be sent to `model`: system messages, then whole turns that each start with a user's message.
 
-    Every call keeps its result; blank messages and results without a call are left out. In the newest turn
-    other models' signatures are taken off; of older turns that another model spoke in, only text is sent.
+    Every call keeps its result; blank messages, results without a call and messages of no known kind are left
+    out. In the newest turn other models' signatures are taken off; of older turns that another model spoke
+    in, only text is sent.
 
     Args:
         messages: The thread, oldest first.
@@ -34,7 +38,7 @@ def prepare_history(
         turns = trim_turns(turns, max_tokens)
     closed = chain.from_iterable(_closed_turn(turn, model) for turn in turns[:-1])
     newest = chain.from_iterable(_newest_turn(turn, model) for turn in turns[-1:])
-    return [*system, *closed, *newest]
+    return [*system, *map(_encodable, closed), *map(_encodable, newest)]
 
 
 def split_turns(messages: Sequence[AnyMessage]) -> list[list[AnyMessage]]:
@@ -69,6 +73,20 @@ def strip_signatures(message: AnyMessage) -> AnyMessage:
         content = [_unsigned(part) for part in content if not _is_thought(part)]
     kwargs = {key: value for key, value in message.additional_kwargs.items() if "signature" not in key}
     return message.model_copy(update={"content": content, "additional_kwargs": kwargs})
+
+
+def has_media(message: AnyMessage) -> bool:
+    """Whether a user's or a tool's message holds anything but text."""
+    parts = [] if isinstance(message, AIMessage) else message.content
+    return isinstance(parts, list) and not all(map(_is_text, parts))
+
+
+def without_media(message: AnyMessage) -> AnyMessage:
+    """A copy with a text in place of each part that is none, for a provider that can't take them."""
+    if not has_media(message):
+        return message
+    content = [part if _is_text(part) else _unshown(part) for part in message.content]
+    return message.model_copy(update={"content": content})
 
 
 def made_by(message: AnyMessage) -> str:
@@ -128,9 +146,34 @@ def _paired(turn: list[AnyMessage]) -> list[AnyMessage]:
                 call_id = cast("str", call["id"])
                 answer = results.pop(call_id, None)
                 paired.append(answer or ToolMessage(UNANSWERED, tool_call_id=call_id, name=call["name"]))
-        elif not isinstance(message, ToolMessage):
+        elif isinstance(message, HumanMessage):
             paired.append(message)
     return paired
+
+
+def _encodable(message: AnyMessage) -> AnyMessage:
+    """The message, or a copy without the half characters that no request can hold."""
+    if isinstance(message, AIMessage) or clean(message.text) == message.text:
+        return message
+    content = message.content
+    if isinstance(content, str):
+        return message.model_copy(update={"content": clean(content)})
+    parts = [clean(part) if isinstance(part, str) else _cleaned(part) for part in content]
+    return message.model_copy(update={"content": parts})
+
+
+def _cleaned(part: dict[str, Any]) -> dict[str, Any]:
+    text = part.get("text")
+    return {**part, "text": clean(text)} if isinstance(text, str) else part
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, str) or (isinstance(part, dict) and part.get("type") == "text")
+
+
+def _unshown(part: Any) -> dict[str, Any]:
+    kind = str(part.get("type", "")) if isinstance(part, dict) else type(part).__name__
+    return {"type": "text", "text": f"[Here was a part of type {brief(kind)} that could not be read.]"}
 
 
 def _text_only(message: AIMessage) -> AIMessage:

@@ -22,13 +22,15 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from cognition.answers import FailureKind, UnusableAnswer, check_answer, is_truncated
 from cognition.gauge import TRIMMED_FROM
-from cognition.history import STAMP, prepare_history, strip_signatures
+from cognition.history import STAMP, has_media, prepare_history, strip_signatures, without_media
 from cognition.levels import Role, lower_levels
 from cognition.rehearsal import rehearsal_url
 from cognition.retrying import Notify, attempts, is_retryable
 from cognition.settings import Settings
 
 GEMINI: Final = "google_genai"
+UNREADABLE: Final = (ValueError, TypeError, KeyError)
+"""What clients raise at a content block that they can't translate, before they send anything."""
 Model = Runnable[LanguageModelInput, AIMessage]
 
 
@@ -159,13 +161,7 @@ class Models:
                 runnable = await self._runnable(role, tools)
                 async for attempt in attempts(deadline, role, notify):
                     with attempt:
-                        try:
-                            message = await runnable.ainvoke(sent)
-                        except ModelInvalidRequestError as error:
-                            if not _is_about_signatures(error):
-                                raise
-                            message = await runnable.ainvoke([strip_signatures(m) for m in sent])
-                        answer = check_answer(message)
+                        answer = check_answer(await _ask(runnable, sent))
         except UnusableAnswer as error:
             return Failure(error.kind, str(error), role, model)
         except TimeoutError:
@@ -262,6 +258,21 @@ def _declared(tools: Sequence[BaseTool]) -> Any:
 
     (translated,) = convert_to_genai_function_declarations([convert_to_openai_tool(tool) for tool in tools])
     return Declared.model_construct(**dict(translated))
+
+
+async def _ask(runnable: Model, sent: list[AnyMessage]) -> AIMessage:
+    """One attempt, and another with less where the signatures or the media can't be taken.
+
+    Else one picture that is broken would keep its whole thread from ever being answered again.
+    """
+    try:
+        return await runnable.ainvoke(sent)
+    except (ModelInvalidRequestError, *UNREADABLE) as error:
+        if isinstance(error, ModelInvalidRequestError) and _is_about_signatures(error):
+            return await runnable.ainvoke([strip_signatures(m) for m in sent])
+        if not any(map(has_media, sent)):
+            raise
+        return await runnable.ainvoke([without_media(m) for m in sent])
 
 
 def _is_about_signatures(error: ModelInvalidRequestError) -> bool:

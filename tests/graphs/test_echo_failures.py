@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, ChatMessage, FunctionMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.blocking import wait_for
@@ -154,6 +154,44 @@ async def test_p4_a_blank_message_is_refused_and_poisons_nothing(
         await echo.ainvoke(ask(text), config, context=context)
     answer = (await echo.ainvoke(ask("Hi"), config, context=context))["messages"][-1]
     assert answer.text == "Hello."
+
+
+WEIRD: list[Any] = [
+    {"type": "hologram", "x": 1},
+    {"type": "image"},
+    {"type": "image_url", "image_url": {"url": "not a url"}},
+]
+
+
+@pytest.mark.parametrize("part", WEIRD, ids=lambda part: str(part["type"]))
+async def test_p4_a_part_that_no_client_can_send_poisons_nothing(
+    part: Any, rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    echo = graph.copy(update={"checkpointer": InMemorySaver()})
+    config: Any = {"configurable": {"thread_id": "t"}}
+    rehearsal.script(LITE, [Reply(text="I can't see it."), Reply(text="Still here.")])
+    shown: Any = {"messages": [HumanMessage([{"type": "text", "text": "Look."}, part])]}
+    assert (await echo.ainvoke(shown, config, context=context))["messages"][-1].text == "I can't see it."
+    answer = (await echo.ainvoke(ask("And now?"), config, context=context))["messages"][-1]
+    assert answer.text == "Still here."
+    assert rehearsal.requests[-1].texts[0].startswith("Look.")
+
+
+@pytest.mark.parametrize("stranger", [FunctionMessage("x", name="f"), ChatMessage("x", role="critic")])
+async def test_p4_a_message_of_no_known_kind_is_not_sent(
+    stranger: Any, rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Hello.")])
+    thread = {"messages": [HumanMessage("Hi"), stranger, HumanMessage("Hello?")]}
+    assert (await graph.ainvoke(thread, context=context))["messages"][-1].text == "Hello."
+
+
+async def test_p52_half_a_character_and_a_nul_are_sent_as_what_a_request_can_hold(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Fine.")])
+    answer = (await graph.ainvoke(ask("caf\udcff\0 ?"), context=context))["messages"][-1]
+    assert answer.text == "Fine."
 
 
 @pytest.mark.parametrize("user", ["", "  "])
