@@ -58,7 +58,7 @@ class Intake:
 
         Raises:
             NotTaken: It is too large, or can't be read.
-            ValueError: The user or the chat is blank.
+            Refused: The user or the chat is blank.
         """
         try:
             stored = self._files.store(
@@ -95,7 +95,7 @@ class Intake:
             message_id: The message that it came with.
 
         Raises:
-            ValueError: The user or the chat is blank.
+            Refused: The user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         if not isinstance(item, Mapping):  # the input of a run may be any JSON
@@ -184,7 +184,7 @@ def allowed(given: str, settings: Settings) -> Path:
         named = ", ".join(map(repr, map(str, settings.file_roots))) or "none"
         msg = (
             f"{brief(given)} is not in a folder that paths may lead to (COGNITION_FILE_ROOTS: {named}). Give "
-            " the file's contents as data, or use `cognition ingest`."
+            "the file's contents as data, or use `cognition ingest`."
         )
         raise NotTaken(msg)
     return real

@@ -8,6 +8,9 @@ from cognition.storage.files import Files
 from cognition.storage.registry import Resource
 
 NOTE: Final = Kind("text", "text/plain", "txt")
+BEGINNING: Final = 300
+"""Characters of a text that stand for its summary while the whole is in the prompt."""
+
 MOST_PAGES: Final = 20
 """Pages without text that are named one by one."""
 
@@ -46,3 +49,18 @@ def write_text(resource: Resource, files: Files) -> str:
     pages = ", ".join(map(str, extracted.missing[:MOST_PAGES]))
     more = ", …" if len(extracted.missing) > MOST_PAGES else ""
     return f"Pages {pages}{more} of {extracted.pages} hold no text, maybe scans, and were not read."
+
+
+def keep_words(resource: Resource, files: Files, words: str) -> None:
+    """Keep what a model made of a file as its text. Blocking."""
+    with files.writing_text(resource) as place:
+        place.write_text(words, encoding="utf-8", errors="replace")
+
+
+def beginning(resource: Resource, files: Files) -> str:
+    """How a file's text begins; empty for one that has none. Blocking."""
+    try:
+        with files.text(resource).open(encoding="utf-8", errors="ignore") as text:
+            return " ".join(text.read(BEGINNING).split())
+    except FileNotFoundError:
+        return ""

@@ -11,6 +11,7 @@ from cognition.documents.kind import ResourceType
 from cognition.memory.dates import now
 from cognition.memory.engine import check_user
 from cognition.refusal import Refused
+from cognition.refusal import Refused
 from cognition.storage.database import Database
 
 Status = Literal["PENDING_INGESTION", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP", "INDEXED", "FAILED"]
@@ -154,6 +155,11 @@ class Registry:
         # Here and not in SQL, whose LIKE knows the case of ASCII only.
         wanted = term.casefold().strip()
         return [row for row in found if wanted in f"{row.name}\n{row.summary}".casefold()]
+
+    def of_user(self, user_id: str) -> list[Resource]:
+        """The resources of all of a user's chats, newest first."""
+        check_user(user_id)
+        return self._select("user_id = ?", (user_id,))
 
     def pending(self, user_id: str, chat_id: str) -> list[Resource]:
         """What was accepted and not dealt with, oldest first: what a killed run left behind."""
