@@ -14,7 +14,6 @@ from stat import S_ISREG
 from typing import BinaryIO, Final
 
 from cognition.refusal import Refused
-from cognition.refusal import Refused
 from cognition.storage.names import folder_of_user
 from cognition.storage.registry import Resource, check_chat
 

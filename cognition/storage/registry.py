@@ -11,7 +11,6 @@ from cognition.documents.kind import ResourceType
 from cognition.memory.dates import now
 from cognition.memory.engine import check_user
 from cognition.refusal import Refused
-from cognition.refusal import Refused
 from cognition.storage.database import Database
 
 Status = Literal["PENDING_INGESTION", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP", "INDEXED", "FAILED"]
