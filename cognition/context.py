@@ -1,7 +1,8 @@
 """Who asks, in which chat, under which policy: the context of a run, and the form that Studio shows."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from reprlib import repr as brief
+from typing import Any, Literal, get_args
 
 from langgraph.prebuilt import ToolRuntime
 from langgraph.runtime import Runtime
@@ -9,6 +10,9 @@ from langgraph.runtime import Runtime
 from cognition.levels import Policy
 from cognition.refusal import Refused
 from cognition.services import Services, process_services
+
+
+Memory = Literal["on", "off"]
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,23 @@ class Context:
             "MODEL_LITE, MODEL_FLASH and MODEL_PRO hold one level."
         },
     )
-    memory: Literal["on", "off"] = field(
+    memory: Memory = field(
         default="on", metadata={"description": "off: this chat neither recalls nor stores memories."}
     )
+
+    def __post_init__(self) -> None:
+        """Refuse what no form offers, such as a policy of another spelling.
+
+        Raises:
+            Refused: The policy is none of the policies, or the memory neither on nor off.
+        """
+        for name, value, allowed in (
+            ("policy", self.policy, get_args(Policy)),
+            ("memory", self.memory, get_args(Memory)),
+        ):
+            if value not in allowed:
+                msg = f"The context's {name} {brief(value)} is none: give one of {', '.join(allowed)}."
+                raise Refused(msg)
 
     def services(self) -> Services:
         """The stores and models of this process."""

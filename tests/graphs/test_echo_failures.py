@@ -194,6 +194,12 @@ async def test_p52_half_a_character_and_a_nul_are_sent_as_what_a_request_can_hol
     assert answer.text == "Fine."
 
 
+@pytest.mark.parametrize("wrong", [{"policy": "BEST"}, {"policy": None}, {"memory": "maybe"}, {"memory": ""}])
+async def test_a_context_that_names_no_policy_and_no_switch_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"The context's {next(iter(wrong))} .* is none: give one of"):
+        await graph.ainvoke(ask("Hi"), context=wrong)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("user", ["", "  "])
 async def test_p47_a_blank_user_is_refused(user: str, rehearsal: RehearsalServer, services: Services) -> None:
     with pytest.raises(ValueError, match="blank"):
