@@ -37,11 +37,11 @@ def router(function: Callable[P, T]) -> RunnableCallable:
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the loop that blocking steps run on; what they opened is closed there too."""
-    return asyncio.run_coroutine_threadsafe(coroutine, _background_loop()).result()
+    return asyncio.run_coroutine_threadsafe(coroutine, background_loop()).result()
 
 
 @cache
-def _background_loop() -> asyncio.AbstractEventLoop:
+def background_loop() -> asyncio.AbstractEventLoop:
     """One loop for the whole process: clients keep a connection pool per loop."""
     loop = asyncio.new_event_loop()
     Thread(target=loop.run_forever, name="cognition-steps", daemon=True).start()

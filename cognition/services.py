@@ -9,6 +9,7 @@ from cognition.ingestion.intake import Intake
 from cognition.jobs import Jobs
 from cognition.memory.engine import VectorEngine, open_engine
 from cognition.memory.long_term import LongTermMemory
+from cognition.memory.session import SessionMemory
 from cognition.models import Models
 from cognition.settings import Settings, process_settings
 from cognition.storage.database import Database
@@ -23,6 +24,7 @@ class Services:
         self.settings = settings
         self._engine: VectorEngine | None = None
         self._memory: LongTermMemory | None = None
+        self._session: SessionMemory | None = None
         self._database: Database | None = None
         self._registry: Registry | None = None
         self._opening = RLock()  # of threads: steps may run on more than one event loop
@@ -68,6 +70,22 @@ class Services:
                 self._memory = asyncio.run(opened)
             return self._memory
 
+    async def session(self) -> SessionMemory:
+        """The session memory of the chats of this folder.
+
+        Raises:
+            FolderInUse: Another process holds the folder.
+            StampMismatch: The stored vectors are of another embedding model.
+        """
+        return await asyncio.to_thread(self._open_session) if self._session is None else self._session
+
+    def _open_session(self) -> SessionMemory:
+        with self._opening:
+            if self._session is None:
+                embedder = load_embedder(self.settings.session_embedding, self.settings.home)
+                self._session = asyncio.run(SessionMemory.open(self.hold(), embedder, self._open_database()))
+            return self._session
+
     async def database(self) -> Database:
         """The file that says what exists in this folder; several processes may hold it open."""
         return await asyncio.to_thread(self._open_database) if self._database is None else self._database
@@ -96,6 +114,9 @@ class Services:
     async def aclose(self) -> None:
         """Give up what still runs, and close what was opened; safe to call again."""
         await self.jobs.aclose()
+        if self._session is not None:
+            await self._session.aclose()
+            self._session = None
         if self._engine is not None:
             await self._engine.aclose()
             self._engine = self._memory = None

@@ -62,6 +62,11 @@ class Settings(BaseSettings):
         description="Embedding of long-term memory: `e5-small`, `use-multilingual`, or the name or folder of "
         "a sentence-transformers model such as `BAAI/bge-m3`.",
     )
+    session_embedding: str = Field(
+        default="use-multilingual",
+        description="Embedding of session memory, of the same models: `use-multilingual` takes files in "
+        "twelve times faster than `e5-small`, which finds more.",
+    )
     recall: bool = Field(
         default=True, description="Whether fitting memories are put before the model without being asked."
     )

@@ -73,7 +73,7 @@ class Recall:
             limit: How many at most.
             floor: Whether a memory that doesn't answer the question is left out.
         """
-        found = await self._candidates(where, _ends(clean(query)), floor=floor)
+        found = await self._candidates(where, ends(clean(query)), floor=floor)
         if not found:
             return []
         kept = {candidate.id: candidate for candidate in contenders(found, limit, self._weights)}
@@ -126,7 +126,8 @@ def filter_of(user_id: str, artifact_name: str = "", period: Period | None = Non
     return Filter(user_id, equals=equals, between=between)
 
 
-def _ends(query: str) -> str:
+def ends(query: str) -> str:
+    """The text, or the first and the last part of a long one."""
     if len(query) <= LONGEST_QUERY:
         return query
     return f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"

@@ -1,0 +1,74 @@
+"""The embeddings of large sources, added in the background while their words are searchable already."""
+
+import asyncio
+from concurrent.futures import Future
+from typing import Final
+
+from cognition.blocking import background_loop
+from cognition.embedding import Embedder
+from cognition.memory.fragment import point_id
+from cognition.memory.sources import Source
+from cognition.memory.versions import Versions
+from cognition.refusal import Refused
+
+BATCH: Final = 64
+"""Chunks between two notes of how far the work is: what a crash costs."""
+
+
+class Indexer:
+    """Embeds what is INDEXING, one source after the other, from where the last process stopped.
+
+    Args:
+        versions: The points and their catalogue.
+        embedder: The model.
+    """
+
+    def __init__(self, versions: Versions, embedder: Embedder) -> None:
+        self._versions = versions
+        self._embedder = embedder
+        self._one_at_a_time = asyncio.Lock()  # of the background loop only
+        self._running: set[Future[None]] = set()
+
+    def start(self) -> None:
+        """See to what waits now, on the loop that outlives the caller's."""
+        running = asyncio.run_coroutine_threadsafe(self._work(), background_loop())
+        self._running.add(running)
+        running.add_done_callback(self._running.discard)
+
+    async def finish(self) -> None:
+        """Wait until everything is embedded."""
+        await asyncio.gather(*map(asyncio.wrap_future, list(self._running)))
+
+    async def aclose(self) -> None:
+        """Stop after the batch at work; the next start goes on there."""
+        for running in list(self._running):
+            running.cancel()
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._idle(), background_loop()))
+
+    async def _idle(self) -> None:
+        async with self._one_at_a_time:
+            return
+
+    async def _work(self) -> None:
+        async with self._one_at_a_time:
+            while source := await asyncio.to_thread(self._versions.catalogue.waiting):
+                try:
+                    await self._embed(source)
+                except Refused:
+                    continue  # it was removed meanwhile: the next
+
+    async def _embed(self, source: Source) -> None:
+        catalogue, collection = self._versions.catalogue, self._versions.collection
+        for start in range(source.embedded, source.chunks, BATCH):
+            stop = min(start + BATCH, source.chunks)
+            ids = [point_id(source.version, index) for index in range(start, stop)]
+            records = await collection.retrieve(source.user_id, ids)
+            texts = [str(record.payload["text"]) for record in records]
+            vectors = await self._embedder.aembed(texts, "passage")
+            async with self._versions.in_state(source.version, "INDEXING"):
+                found = {record.id: vector for record, vector in zip(records, vectors, strict=True)}
+                await collection.add_vectors(source.user_id, found)
+                await asyncio.to_thread(catalogue.advance, source.version, stop)
+        await collection.flush()
+        await asyncio.to_thread(catalogue.complete, source.version)
+        await self._versions.clear()

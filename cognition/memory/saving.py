@@ -1,0 +1,168 @@
+"""Saving a text in session memory: all of it, or nothing."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Final, Literal
+
+from cognition.embedding import Embedder
+from cognition.embedding.base import clean
+from cognition.memory.conversation import CONVERSATION
+from cognition.memory.cutting import Cutter, measure
+from cognition.memory.dates import now
+from cognition.memory.engine import Point, SparseVector, Vector
+from cognition.memory.fragment import Fragment
+from cognition.memory.indexing import BATCH, Indexer
+from cognition.memory.locks import Locks
+from cognition.memory.sources import Source, State
+from cognition.memory.versions import GONE, Versions
+from cognition.refusal import Refused
+
+LARGE: Final = 5_000_000
+"""Bytes of UTF-8 from which a source is found by its words first and embedded in the background."""
+
+LONGEST_ID: Final = 200
+
+Progress = Callable[[int, float], None]
+"""Told how many chunks are stored, and which share of the text they are, 0–1."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What became of a text.
+
+    Attributes:
+        source_id: Under which it is found.
+        chunks: How many parts it has.
+        outcome: What was done.
+        state: INDEXING while it is found by its words only.
+    """
+
+    source_id: str
+    chunks: int
+    outcome: Literal["new", "replaced", "unchanged"]
+    state: State
+
+
+class Saver:
+    """Writes the versions of sources; two texts for one source wait for each other.
+
+    Args:
+        versions: The points and their catalogue.
+        embedder: The model.
+        indexer: Embeds what is large.
+    """
+
+    def __init__(self, versions: Versions, embedder: Embedder, indexer: Indexer) -> None:
+        self._versions = versions
+        self._collection = versions.collection
+        self._catalogue = versions.catalogue
+        self._embedder = embedder
+        self._indexer = indexer
+        self._locks = Locks()
+
+    async def save(self, source: Source, text: str | Path, on_progress: Progress | None) -> Saved:
+        """Store a text in place of what was there; the same text changes nothing.
+
+        Args:
+            source: Whose, in which chat, under which id, and what is known of it.
+            text: The text, or a file of UTF-8.
+            on_progress: Told of each batch.
+
+        Raises:
+            Refused: There is nothing to read in the text, or it was deleted meanwhile.
+        """
+        key = (source.user_id, source.chat_id, source.source_id)
+        async with self._locks.held(key):
+            measured = await asyncio.to_thread(measure, text)
+            if not measured.preview:
+                msg = "The text is empty: there is nothing to save."
+                raise Refused(msg)
+            known = await asyncio.to_thread(self._catalogue.newest, *key)
+            if known and known.sha256 == measured.sha256:
+                return Saved(source.source_id, known.chunks, "unchanged", known.state)
+            source = replace(
+                source,
+                sha256=measured.sha256,
+                characters=measured.characters,
+                lines=measured.lines,
+                preview=measured.preview,
+                indexed_at=now(),
+            )
+            state: State = "INDEXING" if measured.size > LARGE else "READY"
+            chunks = await self._write(source, text, state, on_progress)
+            return Saved(source.source_id, chunks, "replaced" if known else "new", state)
+
+    async def _write(
+        self, source: Source, text: str | Path, state: State, on_progress: Progress | None
+    ) -> int:
+        """Write the points of a version and show it; nothing of it stays when that fails."""
+        source = replace(source, version=await asyncio.to_thread(self._catalogue.begin, source))
+        cutter = Cutter(text, source, self._embedder)
+        try:
+            chunks = await self._store_all(cutter, source, state, on_progress)
+            shown = await asyncio.to_thread(
+                self._catalogue.finish,
+                source.version,
+                state,
+                chunks=chunks,
+                embedded=chunks if state == "READY" else 0,
+                languages=list(cutter.languages),
+            )
+            if not shown:
+                raise Refused(GONE)
+        finally:
+            await asyncio.to_thread(self._catalogue.discard, source.version)
+            await self._versions.clear()
+        if state == "INDEXING":
+            self._indexer.start()
+        return chunks
+
+    async def _store_all(
+        self, cutter: Cutter, source: Source, state: State, on_progress: Progress | None
+    ) -> int:
+        """Cut and store, the next batch being cut while one is embedded; how many chunks there were."""
+        stored = 0
+        batch = await asyncio.to_thread(cutter.take, BATCH)
+        while batch:
+            ahead = asyncio.ensure_future(asyncio.to_thread(cutter.take, BATCH))
+            try:
+                await self._store(batch, source.version, embedded=state == "READY")
+            finally:
+                following = await ahead
+            stored += len(batch)
+            if on_progress:
+                on_progress(stored, batch[-1][0].char_range[1] / source.characters)
+            batch = following
+        return stored
+
+    async def _store(
+        self, batch: Sequence[tuple[Fragment, SparseVector]], version: int, *, embedded: bool
+    ) -> None:
+        vectors: Sequence[Vector | None] = [None] * len(batch)
+        if embedded:
+            vectors = list(await self._embedder.aembed([fragment.text for fragment, _ in batch], "passage"))
+        points = [
+            Point(fragment.point_id, vector, terms, fragment.payload())
+            for (fragment, terms), vector in zip(batch, vectors, strict=True)
+        ]
+        async with self._versions.in_state(version, "WRITING"):
+            await self._collection.upsert(points)
+
+
+def checked_id(source_id: str) -> str:
+    """The id of a source without spaces around it.
+
+    Raises:
+        Refused: It is blank, too long, or the conversation's.
+    """
+    tidy = clean(source_id).strip()
+    if not tidy.isprintable() or not 0 < len(tidy) <= LONGEST_ID:
+        msg = f"The source_id {brief(source_id)} is no id: give 1 to {LONGEST_ID} visible characters."
+        raise Refused(msg)
+    if tidy == CONVERSATION:
+        msg = f"{CONVERSATION!r} is the record of this chat: choose another source_id."
+        raise Refused(msg)
+    return tidy

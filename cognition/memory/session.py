@@ -1,0 +1,271 @@
+"""Session memory: what a chat works on and the context can't hold, gone when the session ends."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Final
+
+from cognition.embedding import Embedder
+from cognition.embedding.base import clean
+from cognition.memory.conversation import CONVERSATION, Conversation
+from cognition.memory.dates import Period, now
+from cognition.memory.engine import Filter, SparseVector, Vector, VectorEngine
+from cognition.memory.fragment import Fragment, collection_spec, point_id
+from cognition.memory.indexing import Indexer
+from cognition.memory.lexical import detect_language, query_terms
+from cognition.memory.passages import Passage, passages
+from cognition.memory.recall import ends
+from cognition.memory.saving import Progress, Saved, Saver, checked_id
+from cognition.memory.sources import Catalogue, Listing, Source, View
+from cognition.memory.versions import Versions
+from cognition.refusal import Refused
+from cognition.storage.database import Database
+from cognition.storage.registry import check_chat
+
+MAX_TOKENS: Final = 8_000
+"""What a search may put into the context."""
+
+
+class UnknownSource(Refused):
+    """There is no such source; the message names the nearest ids."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found.
+
+    Attributes:
+        passages: Best first.
+        omitted: How many more chunks the budget had no room for.
+        sources: How many sources were searched.
+        indexing: Those of them that are found by their words only yet.
+    """
+
+    passages: list[Passage]
+    omitted: int
+    sources: int
+    indexing: list[Source]
+
+
+class SessionMemory:
+    """The sources of every chat; each call is for one user. A blank user or chat is refused.
+
+    Attributes:
+        conversation: What was said in the chats.
+    """
+
+    def __init__(self, versions: Versions, embedder: Embedder) -> None:
+        self._versions = versions
+        self._collection = versions.collection
+        self._catalogue = versions.catalogue
+        self._embedder = embedder
+        self._indexer = Indexer(versions, embedder)
+        self._saver = Saver(versions, embedder, self._indexer)
+        self.conversation = Conversation(versions, embedder)
+
+    @classmethod
+    async def open(cls, engine: VectorEngine, embedder: Embedder, database: Database) -> "SessionMemory":
+        """Open the collection or make it, clear what a crash left, and go on embedding where it stopped.
+
+        Raises:
+            StampMismatch: It was filled by another embedding model.
+        """
+        collection = await engine.collection(collection_spec(embedder.stamp))
+        versions = Versions(collection, Catalogue(database))
+        await asyncio.to_thread(versions.catalogue.abandon)
+        await versions.clear()
+        memory = cls(versions, embedder)
+        memory._indexer.start()
+        return memory
+
+    async def save(
+        self,
+        user_id: str,
+        chat_id: str,
+        source_id: str,
+        text: str | Path,
+        *,
+        name: str = "",
+        tags: Sequence[str] = (),
+        created_at: float | None = None,
+        on_progress: Progress | None = None,
+    ) -> Saved:
+        """Store a text under an id, whole, in place of what was there; the same text changes nothing.
+
+        Args:
+            user_id: Whose.
+            chat_id: In which chat.
+            source_id: Under which id it is found.
+            text: The text, or a file of UTF-8.
+            name: What people call it.
+            tags: What it is about.
+            created_at: When it was written, in unix seconds; None for now.
+            on_progress: Told of each batch.
+
+        Raises:
+            Refused: The id can't be one, there is nothing to read in the text, or it was deleted meanwhile.
+        """
+        check_chat(user_id, chat_id)
+        written = now() if created_at is None else created_at
+        source = Source(
+            user_id=user_id,
+            chat_id=chat_id,
+            source_id=checked_id(source_id),
+            name=clean(name),
+            first_at=written,
+            last_at=written,
+            tags=[clean(tag) for tag in tags],
+        )
+        return await self._saver.save(source, text, on_progress)
+
+    async def search(
+        self,
+        user_id: str,
+        chat_id: str,
+        query: str,
+        *,
+        source_id: str = "",
+        everywhere: bool = False,
+        limit: int = 20,
+        period: Period | None = None,
+        max_tokens: int = MAX_TOKENS,
+    ) -> Found:
+        """The passages that are nearest to a query in meaning and in words, best first.
+
+        Args:
+            user_id: Whose.
+            chat_id: In which chat.
+            query: The question or key words.
+            source_id: Only in this source; empty for all.
+            everywhere: In all of the user's chats.
+            limit: How many chunks at most; neighbours become one passage.
+            period: Only what was said or written in it.
+            max_tokens: What the passages may take together.
+
+        Raises:
+            UnknownSource: There is no such source in the chat, or in any with `everywhere`.
+        """
+        check_chat(user_id, chat_id)
+        scope = None if everywhere else chat_id
+        query = ends(clean(query))
+        vector = (await self._embedder.aembed([query], "query"))[0]
+        with self._versions.in_use():
+            view = await self._view(user_id, scope, source_id)
+            if not view.sources:
+                return Found([], 0, 0, [])
+            chats = {"chat_id": scope} if scope else {}
+            where = Filter(
+                user_id,
+                equals={**chats, **({"source_id": source_id} if source_id else {})},
+                without={"version": view.hidden},
+                between={
+                    "version": (None, view.last),
+                    **({"created_at": (period.start, period.end)} if period else {}),
+                },
+            )
+            terms = await asyncio.to_thread(_terms, query, view.languages)
+            matches = await self._collection.hybrid(
+                where, Filter(user_id, equals=chats), vector, terms, limit
+            )
+            scores = {match.id: match.score for match in matches}
+            records = await self._collection.retrieve(user_id, list(scores))
+        found = [(Fragment.from_payload(record.payload), scores[record.id]) for record in records]
+        shown, omitted = passages(found, max_tokens)
+        return Found(shown, omitted, view.sources, view.indexing)
+
+    async def sources(
+        self,
+        user_id: str,
+        chat_id: str,
+        *,
+        everywhere: bool = False,
+        limit: int = 20,
+        period: Period | None = None,
+    ) -> Listing:
+        """The sources of a chat, or of all of the user's, newest first."""
+        check_chat(user_id, chat_id)
+        scope = None if everywhere else chat_id
+        return await asyncio.to_thread(self._catalogue.listing, user_id, scope, limit, period)
+
+    async def source(self, user_id: str, chat_id: str, source_id: str) -> Source | None:
+        """A source of a chat as it is shown; None when there is none."""
+        check_chat(user_id, chat_id)
+        shown = await asyncio.to_thread(self._catalogue.shown, user_id, chat_id, source_id)
+        return shown[0] if shown else None
+
+    async def fragments(
+        self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
+    ) -> list[Fragment]:
+        """The chunks of a source with these numbers, in that order."""
+        with self._versions.in_use():
+            source = await self._known(user_id, chat_id, source_id)
+            ids = [point_id(source.version, index) for index in indexes]
+            records = await self._collection.retrieve(user_id, ids)
+        return [Fragment.from_payload(record.payload) for record in records]
+
+    async def vectors(
+        self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
+    ) -> dict[int, Vector]:
+        """The embeddings of these chunks of a source, of those that have one yet."""
+        with self._versions.in_use():
+            source = await self._known(user_id, chat_id, source_id)
+            ids = {point_id(source.version, index): index for index in indexes}
+            vectors = await self._collection.vectors(user_id, list(ids))
+        return {ids[id_]: vector for id_, vector in vectors.items()}
+
+    async def delete(self, user_id: str, chat_id: str, source_id: str) -> int:
+        """Delete a source of this chat for good; how many chunks it had.
+
+        Raises:
+            UnknownSource: The chat has none of the id.
+            Refused: It is the conversation, which goes with the session.
+        """
+        check_chat(user_id, chat_id)
+        if source_id == CONVERSATION:
+            msg = f"{CONVERSATION!r} is the record of this chat: it goes when the session is closed."
+            raise Refused(msg)
+        chunks = await asyncio.to_thread(self._catalogue.remove, user_id, chat_id, source_id)
+        if chunks is None:
+            raise UnknownSource(await self._unknown(user_id, chat_id, source_id))
+        await self._versions.clear()
+        return chunks
+
+    async def purge(self, user_id: str, chat_id: str) -> int:
+        """Delete all that a chat holds, its conversation too; how many chunks that were."""
+        check_chat(user_id, chat_id)
+        chunks = await asyncio.to_thread(self._catalogue.remove, user_id, chat_id)
+        await self._versions.clear()
+        return chunks or 0
+
+    async def indexed(self) -> None:
+        """Wait until every large source has its embeddings."""
+        await self._indexer.finish()
+
+    async def aclose(self) -> None:
+        """Stop working in the background; the next start goes on there."""
+        await self._indexer.aclose()
+
+    async def _view(self, user_id: str, scope: str | None, source_id: str) -> View:
+        view = await asyncio.to_thread(self._catalogue.view, user_id, scope, source_id)
+        if source_id and not view.sources:
+            raise UnknownSource(await self._unknown(user_id, scope, source_id))
+        return view
+
+    async def _known(self, user_id: str, chat_id: str, source_id: str) -> Source:
+        if source := await self.source(user_id, chat_id, source_id):
+            return source
+        raise UnknownSource(await self._unknown(user_id, chat_id, source_id))
+
+    async def _unknown(self, user_id: str, scope: str | None, source_id: str) -> str:
+        ids = await asyncio.to_thread(self._catalogue.ids, user_id, scope)
+        near = await asyncio.to_thread(get_close_matches, source_id, ids, 5, 0.3)
+        nearest = f" The nearest ids are: {', '.join(map(brief, near))}." if near else ""
+        return f"No source has the id {brief(source_id)}.{nearest}"
+
+
+def _terms(query: str, languages: set[str]) -> SparseVector:
+    """The words of a question in the stored languages and in its own."""
+    return query_terms(query, {*languages, detect_language(query)})
