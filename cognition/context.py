@@ -11,7 +11,6 @@ from cognition.levels import Policy
 from cognition.refusal import Refused
 from cognition.services import Services, process_services
 
-
 Memory = Literal["on", "off"]
 
 
