@@ -21,6 +21,8 @@ LOOSEST: Final = 8.0
 """Characters per token at most: a megabyte of spaces is three tokens, and still no chunk."""
 
 FULL: Final = 0.97
+"""How full a chunk is aimed to be that came out too large: text is not equally dense everywhere."""
+
 LOOKAHEAD: Final = 256
 PIECE: Final = 1 << 16
 
@@ -78,14 +80,14 @@ def split(text: Iterable[str], size: Callable[[str], int], limit: int) -> Iterat
         begin, fresh, held = begin - gone, fresh - gone, window.text
         if fresh >= len(held):
             return
-        high = max(fresh + 1, begin + reach)
-        marks = outline.marks(held, fresh, min(len(held), high + 1))
-        end = len(held) if high >= len(held) else cut(held, fresh, high, marks)
+        most = high = min(len(held), max(fresh + 1, begin + reach))
+        marks = outline.marks(held, fresh, min(len(held), most + 1))
+        end = cut(held, fresh, high, marks) if high < len(held) else high
         while (used := size(held[begin:end])) > limit and end - begin > 1:
-            if end - fresh == 1:
-                begin = fresh  # one character and the overlap are too much: do without the overlap
-                continue
-            high = min(end - 1, max(fresh + 1, begin + int((end - begin) * FULL * limit / used)))
+            if begin < fresh and (end - fresh) < (end - begin) * LITTLE:
+                begin, high = fresh, most  # the overlap is too much: do without
+            else:
+                high = max(fresh + 1, min(end - 1, begin + int((end - begin) * FULL * limit / used)))
             end = cut(held, fresh, high, marks)
         outline.advance([mark for mark in marks if not held[fresh : mark.at].strip()], end)
         headings = outline.headings
@@ -99,7 +101,7 @@ def split(text: Iterable[str], size: Callable[[str], int], limit: int) -> Iterat
             headings,
         )
         density = min(LOOSEST, (density + (end - begin) / max(1, used)) / 2)
-        begin, fresh, index = _overlap(held, begin, end, size, limit), end, index + 1
+        begin, fresh, index = _overlap(held, begin, end, limit / max(1, used)), end, index + 1
 
 
 class _Window:
@@ -137,11 +139,11 @@ class _Window:
         return self._line
 
 
-def _overlap(text: str, begin: int, end: int, size: Callable[[str], int], limit: int) -> int:
-    """Where the chunk after the one from `begin` to `end` begins."""
-    latest = max(begin + 1, end - OVERLAP)
-    if size(text[latest:end]) > limit * MOST_SHARED:
+def _overlap(text: str, begin: int, end: int, room: float) -> int:
+    """Where the chunk after the one from `begin` to `end` begins; it has room for `room` times as much."""
+    latest = max(begin, end - OVERLAP)
+    if end - latest > (end - begin) * room * MOST_SHARED:
         latest = end - int((end - begin) * LITTLE)
-    earliest = max(begin + 1, latest - min(SENTENCE, (end - begin) // 8))
+    earliest = max(begin, latest - min(SENTENCE, (end - begin) // 8))
     start = last(SENTENCE_END, text, earliest, latest) or text.rfind("\n", earliest, latest) + 1
     return start or last(SPACE, text, earliest, latest) or latest

@@ -22,9 +22,9 @@ def fresh(found: list[Chunk], text: str) -> list[str]:
 
 
 def test_sections_begin_chunks_and_name_them() -> None:
-    body = " ".join(SENTENCES[:4])
+    body = " ".join(SENTENCES[:8])
     text = f"# Report\n\n{body}\n\n## Bridges\n\n{body}\n\n### Old\n\n{body}\n\n## Birds\n\n{body}\n"
-    found = cut(text)
+    found = cut(text, 1_000)
     starts = [part.split("\n", 1)[0] for part in fresh(found, text)]
     assert starts == ["# Report", "## Bridges", "### Old", "## Birds"]
     assert [chunk.headings for chunk in found] == [
