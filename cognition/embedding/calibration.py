@@ -1,7 +1,5 @@
 """Measuring the anchors of a model on shipped pairs, and keeping those of models that do not ship theirs."""
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +10,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from cognition.embedding.base import Anchors, Calibration, Embedder, EmbeddingUnavailable, Stamp, Vectors
+from cognition.storage.atomic import write_atomically
 
 Pair = tuple[str, str]
 
@@ -134,25 +133,24 @@ def stored_calibration(name: str, stamp: Stamp, home: Path) -> Calibration:
     raise EmbeddingUnavailable(msg)
 
 
+def calibration_file(home: Path) -> Path:
+    """Where a folder keeps the anchors of models that don't ship theirs."""
+    return home / "calibration.json"
+
+
 def store_calibration(stamp: Stamp, calibration: Calibration, home: Path) -> None:
-    """Keep a model's anchors in `{home}/calibration.json`; readers see the old file or the new one, whole.
+    """Keep a model's anchors in the folder's file; readers see the old one or the new one, whole.
 
     Raises:
         EmbeddingUnavailable: The file that is there is damaged.
     """
     kept = [entry for entry in _read(home) if entry.stamp != stamp]
     text = _ENTRIES.dump_json([*kept, StoredCalibration(stamp, calibration)], indent=2)
-    home.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=home, prefix="calibration-")
-    with os.fdopen(handle, "wb") as file:
-        file.write(text + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(name, home / "calibration.json")
+    write_atomically(calibration_file(home), text + b"\n")
 
 
 def _read(home: Path) -> list[StoredCalibration]:
-    path = home / "calibration.json"
+    path = calibration_file(home)
     try:
         return _ENTRIES.validate_json(path.read_bytes())
     except FileNotFoundError:
