@@ -9,7 +9,10 @@ from cognition.history import estimate_tokens
 from cognition.memory.fragment import Fragment
 
 FRAME_TOKENS: Final = 60
-"""What stands around a passage: its source, place, time and score."""
+"""What stands around a passage beside its ids and headings: its place, time and score."""
+
+LONGEST_PATH: Final = 160
+"""Characters of the headings over a passage that are shown."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Passage:
     last: Fragment
     text: str
     score: float
+
+    @property
+    def path(self) -> str:
+        """The headings over its beginning, outermost first, as far as they are shown."""
+        return path_of(self.first)
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -53,18 +61,29 @@ def passages(found: Sequence[Scored], max_tokens: int) -> tuple[list[Passage], i
 def _affordable(found: Iterable[Scored], left: int) -> Iterator[Scored]:
     """The best chunks that fit; of the very best as much as fits, so that a search never comes back empty."""
     for number, (fragment, score) in enumerate(found):
-        cost = FRAME_TOKENS + estimate_tokens(escape(fragment.text))
-        if cost > left:
-            if number == 0 and left > FRAME_TOKENS:
-                yield replace(fragment, text=_cut(fragment.text, left - FRAME_TOKENS)), score
+        frame = FRAME_TOKENS + _tokens("".join([fragment.source_id, fragment.chat_id, path_of(fragment)]))
+        text = _tokens(fragment.text)
+        if frame + text > left:
+            if number == 0 and left > frame:
+                yield replace(fragment, text=_cut(fragment.text, left - frame)), score
             return
-        left -= cost
+        left -= frame + text
         yield fragment, score
+
+
+def path_of(fragment: Fragment) -> str:
+    """The headings over a chunk, as far as they are shown."""
+    return " > ".join(fragment.heading_path)[:LONGEST_PATH]
+
+
+def _tokens(text: str) -> int:
+    """What a text takes where it is escaped."""
+    return estimate_tokens(escape(text))
 
 
 def _cut(text: str, tokens: int) -> str:
     size = len(text)
-    while estimate_tokens(escape(text[:size])) > tokens - 1:
+    while size and _tokens(text[:size]) >= tokens - 1:
         size = size * 9 // 10
     return f"{text[:size]} …"
 

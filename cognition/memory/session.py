@@ -181,14 +181,21 @@ class SessionMemory:
         user_id: str,
         chat_id: str,
         *,
+        source_id: str = "",
         everywhere: bool = False,
         limit: int = 20,
         period: Period | None = None,
     ) -> Listing:
-        """The sources of a chat, or of all of the user's, newest first."""
+        """The sources of a chat, or of all of the user's, newest first.
+
+        Raises:
+            UnknownSource: There is none of the id.
+        """
         check_chat(user_id, chat_id)
         scope = None if everywhere else chat_id
-        return await asyncio.to_thread(self._catalogue.listing, user_id, scope, limit, period)
+        if source_id:
+            await self._view(user_id, scope, source_id)
+        return await asyncio.to_thread(self._catalogue.listing, user_id, scope, source_id, limit, period)
 
     async def source(self, user_id: str, chat_id: str, source_id: str) -> Source | None:
         """A source of a chat as it is shown; None when there is none."""
@@ -262,7 +269,7 @@ class SessionMemory:
     async def _unknown(self, user_id: str, scope: str | None, source_id: str) -> str:
         ids = await asyncio.to_thread(self._catalogue.ids, user_id, scope)
         near = await asyncio.to_thread(get_close_matches, source_id, ids, 5, 0.3)
-        nearest = f" The nearest ids are: {', '.join(map(brief, near))}." if near else ""
+        nearest = f" The nearest ids are: {', '.join(map(repr, near))}." if near else ""
         return f"No source has the id {brief(source_id)}.{nearest}"
 
 

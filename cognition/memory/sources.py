@@ -208,18 +208,21 @@ class Catalogue:
             [_source(row) for row in indexing],
         )
 
-    def listing(self, user_id: str, chat_id: str | None, limit: int, period: Period | None) -> Listing:
+    def listing(
+        self, user_id: str, chat_id: str | None, source_id: str, limit: int, period: Period | None
+    ) -> Listing:
         """The shown sources of a scope whose content is of a period, those with the newest content first."""
         values = {
             "user_id": user_id,
             "chat_id": chat_id,
+            "source_id": source_id,
             "limit": limit,
             "start": period.start if period else None,
             "end": period.end if period else None,
         }
         among = (
-            f"FROM sources AS s WHERE {SCOPE} AND {SHOWN} AND (:start IS NULL OR s.last_at >= :start) "
-            "AND (:end IS NULL OR s.first_at <= :end)"
+            f"FROM sources AS s WHERE {SCOPE} AND {SHOWN} AND (:source_id = '' OR s.source_id = :source_id) "
+            "AND (:start IS NULL OR s.last_at >= :start) AND (:end IS NULL OR s.first_at <= :end)"
         )
         with self._database.transaction():
             total = self._database.rows(f"SELECT count(*) AS many {among}", values)[0]["many"]
