@@ -14,18 +14,21 @@ sys.path.insert(0, str(ROOT))
 
 from cognition.settings import Settings  # noqa: E402
 from graphs.echo import graph  # noqa: E402
+from graphs.ingestion import graph as ingestion  # noqa: E402
 
 DOCUMENTS = ("README.md", "README.fr.md")
 
 
 def pictures() -> dict[str, str]:
     """The derived parts by the name of their markers."""
-    return {"graph:echo": f"```mermaid\n{mermaid(graph)}\n```", "settings": settings_table()}
+    drawn = {"echo": graph, "ingestion": ingestion}
+    graphs = {f"graph:{name}": f"```mermaid\n{mermaid(compiled)}\n```" for name, compiled in drawn.items()}
+    return {**graphs, "settings": settings_table()}
 
 
 def mermaid(compiled: Any) -> str:
-    """A graph's picture."""
-    return str(compiled.get_graph().draw_mermaid(with_styles=False)).strip()
+    """A graph's picture, with the graphs inside it."""
+    return str(compiled.get_graph(xray=True).draw_mermaid(with_styles=False)).strip()
 
 
 def settings_table() -> str:

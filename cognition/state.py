@@ -4,7 +4,7 @@ from operator import add
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import DeltaChannel
+from langgraph.channels import DeltaChannel, EphemeralValue
 from typing_extensions import TypedDict
 
 from cognition.council.histories import Histories
@@ -65,6 +65,8 @@ class Perceived(TypedDict):
     """When it looked, in unix seconds."""
     fill: float
     """The part of the context that was taken, 0–1."""
+    closed: bool
+    """Whether the session was closed since the last turn."""
 
 
 class EchoState(TypedDict, total=False):
@@ -232,3 +234,51 @@ class FileState(TypedDict, total=False):
     context_fill: float
     started_at: float
     destination: Literal["put_in_context", "vectorize", "register_only"]
+
+
+class FileOutput(TypedDict, total=False):
+    """What a branch gives back: nothing but which file it was, because the registry says the rest."""
+
+    resource_id: str
+
+
+class Outcome(TypedDict):
+    """What came of a sub-agent's turn."""
+
+    status: Literal["success", "pending_question", "budget_exhausted", "error"]
+    text: str
+    level: str
+    """The level that answered."""
+    calls: int
+    """Tool calls that were made."""
+
+
+class DelegationInput(TypedDict, total=False):
+    """What a caller asks of a sub-agent; only the task must be there. A thread keeps its first role."""
+
+    task: Annotated[str, EphemeralValue]
+    system_prompt: Annotated[str, EphemeralValue]
+    """Who the agent is, in the caller's words."""
+    skill_id: str
+    """The expert that the agent is."""
+    request_id: str
+    """The same for the same request, so that one that comes again is not done again."""
+
+
+class DelegationOutput(TypedDict, total=False):
+    """What a sub-agent gives back."""
+
+    outcome: Outcome
+
+
+class DelegationState(DelegationInput, DelegationOutput, total=False):
+    """A sub-agent's thread. The role in the caller's words is the first of its messages."""
+
+    messages: Annotated[list[AnyMessage], DeltaChannel(fold_messages, snapshot_frequency=30)]
+    summary: str
+    """Notes on the oldest exchanges, which are no longer among the messages."""
+    turn: Turn
+    calls: int
+    """Tool calls of this turn."""
+    steps: int
+    """Model calls of all turns that are done."""

@@ -4,6 +4,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from graphs.council import graph as council
 from graphs.echo import graph
+from graphs.ingestion import graph as ingestion
 
 
 def test_the_picture_of_echo(snapshot: SnapshotAssertion) -> None:
@@ -31,3 +32,13 @@ def test_the_forms_of_the_council() -> None:
         "messages",
     }
     assert council.get_output_jsonschema()["properties"].keys() == {"report", "deliberation"}
+
+
+def test_the_picture_of_the_ingestion(snapshot: SnapshotAssertion) -> None:
+    assert ingestion.get_graph(xray=True).draw_mermaid(with_styles=False) == snapshot
+
+
+def test_the_forms_of_the_ingestion() -> None:
+    fields = ingestion.get_input_jsonschema()["properties"].keys()
+    assert fields == {"files", "context_fill", "message_id"}
+    assert ingestion.get_output_jsonschema()["properties"].keys() == {"report"}
