@@ -32,7 +32,7 @@ async def save_session_context(text: str, source_id: str, runtime: Runtime) -> s
     """Put a long text aside for this conversation, so that you can search it instead of holding it all.
 
     Call it with an intermediate result, a draft, notes or a document that you will need again and that takes
-    too much of the context. The same source_id again replaces the whole text. All is gone when the session ends.
+    too much of the context. The same source_id again replaces the whole text. It goes when the session ends.
 
     Args:
         text: The whole text.
