@@ -57,3 +57,9 @@ def test_no_two_speak_alike() -> None:
     for one, other in combinations(map(expert, FOLDERS), 2):
         shared = phrases(one) & phrases(other)
         assert len(shared) <= 3, (one.skill_id, other.skill_id, shared)
+
+
+def test_the_example_of_the_architecture_is_a_skill() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```markdown\n(---\n.*?)```", text, re.DOTALL)
+    assert read_skill(example, "negotiator", "shipped").title == "Negotiator"
