@@ -2,8 +2,9 @@
 
 import typer
 
-from cognition.embedding import calibrate
+from cognition.embedding import BUNDLED, calibrate
 from cognition.embedding.base import Anchors
+from cognition.embedding.calibration import calibration_file
 from cognition.settings import process_settings
 
 
@@ -13,8 +14,10 @@ def run(model: str) -> None:
     model = model or settings.memory_embedding
     typer.echo(f"Measuring {model}: up to a minute …", err=True)
     anchors = calibrate(model, settings.home).calibration
+    kept = "shipped with it" if model in BUNDLED else f"kept in {str(calibration_file(settings.home))!r}"
     typer.echo(
-        f"{model}\n  {_line('two facts', anchors.facts)}\n  {_line('question and fact', anchors.question)}"
+        f"{model}, {kept}\n  {_line('two facts', anchors.facts)}\n"
+        f"  {_line('question and fact', anchors.question)}"
     )
 
 

@@ -17,6 +17,8 @@ class Boundary(TyperGroup):
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # whatever the terminal's encoding
         try:
             return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # click's way to end quietly when `| head` has read enough
         except (ValueError, RuntimeError, OSError) as error:
             from cognition.cli.refusals import sentence_of
 
@@ -92,25 +94,9 @@ def council(
 
 
 @memory.command("list")
-def memory_list(
-    user: User = "local",
-    artifact: Artifact = "",
-    limit: Limit = 20,
-    start: From = "",
-    end: To = "",
-    json: Json = False,
-) -> None:
-    """Show what is remembered, newest first."""
-    from cognition.cli import memory as command
-
-    command.show(
-        user, artifact_name=artifact, limit=limit, start_date=start, end_date=end, query="", as_json=json
-    )
-
-
 @memory.command("search")
-def memory_search(
-    query: Annotated[str, typer.Argument(help="A question or key words.")],
+def memory_show(
+    query: Annotated[str, typer.Argument(help="A question or key words; without it all are shown.")] = "",
     user: User = "local",
     artifact: Artifact = "",
     limit: Limit = 20,
@@ -118,11 +104,11 @@ def memory_search(
     end: To = "",
     json: Json = False,
 ) -> None:
-    """Show the memories that answer a question, best first."""
+    """Show what is remembered: what answers a question, best first, or everything, newest first."""
     from cognition.cli import memory as command
 
     command.show(
-        user, artifact_name=artifact, limit=limit, start_date=start, end_date=end, query=query, as_json=json
+        user, query=query, artifact_name=artifact, limit=limit, start_date=start, end_date=end, as_json=json
     )
 
 
@@ -207,7 +193,7 @@ def doctor(json: Json = False) -> None:
 def calibrate(
     model: Annotated[str, typer.Argument(help="A model's name; the one of the settings if none.")] = "",
 ) -> None:
-    """Measure what the cosines of an embedding model mean, and keep it in the folder."""
+    """Measure what the cosines of an embedding model mean, and keep that in COGNITION_HOME."""
     from cognition.cli import calibrate as command
 
     command.run(model)

