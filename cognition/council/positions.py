@@ -12,7 +12,8 @@ LONGEST_STANCE: Final = 80
 LONGEST_POSITION: Final = 400
 """Characters that are kept of each; a model may put anything there."""
 
-_TAIL: Final = re.compile(r"(?:```(?:json)?\s*)?(\{[^{}]*\})\s*(?:```)?\s*\Z", re.IGNORECASE)
+_DECODER: Final = json.JSONDecoder(strict=False)
+_LONGEST_TAIL: Final = 4_000
 
 
 @dataclass(frozen=True)
@@ -57,21 +58,17 @@ def read_position(text: str) -> tuple[str, Position]:
 
     A contribution without a readable position is all text, and its position is empty.
     """
-    if not (tail := _TAIL.search(text)):
-        return text.strip(), Position()
-    try:
-        told = json.loads(tail[1], strict=False)
-    except json.JSONDecodeError:
-        return text.strip(), Position()
+    body = text.rstrip().removesuffix("```").rstrip()
+    start, told = _last_object(body)
     if not {"stance", "position", "confidence"} & told.keys():
         return text.strip(), Position()
-    stance, position = (
-        _line(told.get("stance"), LONGEST_STANCE),
-        _line(told.get("position"), LONGEST_POSITION),
+    stance = _line(told.get("stance"), LONGEST_STANCE)
+    position = _line(told.get("position"), LONGEST_POSITION)
+    said = body[:start].rstrip().removesuffix("```json").removesuffix("```").strip()
+    held = Position(
+        stance or _line(position, LONGEST_STANCE), position or stance, _percent(told.get("confidence"))
     )
-    return text[: tail.start()].strip(), Position(
-        stance or position[:LONGEST_STANCE], position or stance, _percent(told.get("confidence"))
-    )
+    return said, held
 
 
 def comparable(stance: str) -> str:
@@ -117,6 +114,19 @@ def majority_of(statements: Sequence[Statement]) -> list[Statement]:
     """The camp that more than half of those who took a stance hold; empty when there is none."""
     found = camps(statements)
     return found[0] if found and 2 * len(found[0]) > sum(map(len, found)) else []
+
+
+def _last_object(text: str) -> tuple[int, dict[str, Any]]:
+    """Where the JSON object that ends a text begins, and the object; an empty one when none ends it."""
+    for found in reversed(list(re.finditer(r"\{", text[-_LONGEST_TAIL:]))):
+        start = max(len(text) - _LONGEST_TAIL, 0) + found.start()
+        try:
+            told, end = _DECODER.raw_decode(text, start)
+        except (json.JSONDecodeError, RecursionError):
+            continue
+        if end == len(text):
+            return start, told
+    return len(text), {}
 
 
 def _line(value: Any, longest: int) -> str:

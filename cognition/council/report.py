@@ -29,10 +29,14 @@ def report(state: CouncilState) -> str:
 
 def _status(state: CouncilState) -> str:
     asked, statements = len(state["seats"]), state["statements"]
-    answered = len(speakers(statements))
+    spoke = speakers(statements)
+    now_and_then = len({s["alias"] for s in statements if s["absence"] and s["alias"] in spoke})
+    answered = f"{len(spoke)} of {asked} participants answered"
+    if now_and_then:
+        answered += f", {now_and_then} of them not in every round"
     held = statements[-1]["round"] if statements else 0
     rounds = f"{held} of {state['rounds']} rounds were held"
-    head = f"**Council: {answered} of {asked} participants answered; {rounds}.**"
+    head = f"**Council: {answered}; {rounds}.**"
     lines = [_outcome_line(state), *_absences(state), *state["notes"]]
     if state["brief"]["status"] == "failed":
         lines.append(f"The chat could not be summarised for the participants: {state['brief']['reason']}")
