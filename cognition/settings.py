@@ -70,6 +70,10 @@ class Settings(BaseSettings):
     recall: bool = Field(
         default=True, description="Whether fitting memories are put before the model without being asked."
     )
+    index_conversation: bool = Field(
+        default=True,
+        description="Whether the turns of a chat go into its session memory, where they are found again.",
+    )
     importance_weights: tuple[float, float, float, float, float] = Field(
         default=(0.55, 0.75, 1.0, 1.3, 1.7),
         description="What the importances 1–5 of a memory weigh in recall, as a JSON list.",
@@ -84,6 +88,10 @@ class Settings(BaseSettings):
         default=900,
         gt=0,
         description="Seconds for a whole council; what was said by then is synthesised.",
+    )
+
+    delegate_max_calls: int = Field(
+        default=25, ge=1, le=50, description="Tool calls of a sub-agent in one turn; then it must answer."
     )
 
     file_roots: tuple[Path, ...] = Field(

@@ -5,6 +5,7 @@ from langgraph.graph import END, START, StateGraph
 from cognition.blocking import router, step
 from cognition.context import Context
 from cognition.state import EchoInput, EchoState
+from graphs.ingestion import graph as ingestion
 from nodes.perception import perceive
 from nodes.recording import record
 from nodes.thinking import (
@@ -22,7 +23,7 @@ LEVEL_NODES = ["think_lite", "think_flash", "think_pro"]
 
 graph = (
     StateGraph(EchoState, context_schema=Context, input_schema=EchoInput)
-    .add_node("perceive", step(perceive))
+    .add_node("perceive", step(perceive, ingestion=ingestion))
     .add_node("think_lite", step(think_lite))
     .add_node("think_flash", step(think_flash))
     .add_node("think_pro", step(think_pro))

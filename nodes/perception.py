@@ -1,48 +1,103 @@
 """The first step of a turn: open its account, and see what the newest message brings and calls up."""
 
 import asyncio
+from collections.abc import Iterable
+from typing import Final
 
-from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of, identity_of
-from cognition.gauge import filled
-from cognition.history import has_content
+from cognition.gauge import ADVISED_FROM, filled
+from cognition.history import estimate_tokens, has_content
 from cognition.memory.dates import now
 from cognition.prompts.echo import within_budget
 from cognition.refusal import Refused
+from cognition.sessions import closed_at
+from cognition.settings import Settings
 from cognition.state import EchoState, Perceived
+from cognition.storage.registry import Resource
 from cognition.turn import open_turn
+from nodes.arrivals import Ingestion, ingest, take_in
+
+SUMMARIES_SHARE: Final = 0.1
+"""The most of the context that the summaries of files take; the newest come first."""
 
 
-async def perceive(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Ingestion) -> EchoState:
     """Open the turn, and find what the model should see beside the conversation.
+
+    Args:
+        state: The thread.
+        runtime: The run's.
+        ingestion: The graph that deals with what is attached.
 
     Raises:
         Refused: The newest message is not a user's, or is blank, or the run's user is blank.
     """
-    identity = identity_of(runtime)
-    context = context_of(runtime)
+    identity, context = identity_of(runtime), context_of(runtime)
     services = context.services()
     messages = state.get("messages", [])
-    if not messages or not isinstance(messages[-1], HumanMessage) or not has_content(messages[-1]):
+    newest = messages[-1] if messages else None
+    if not isinstance(newest, HumanMessage) or not has_content(newest):
         msg = "There is nothing to answer: the newest message must be a user's and not blank."
         raise Refused(msg)
-    at = now()
-    registry = await services.registry()
+    fill = filled(messages, services.settings.context_tokens)
+    closed = await closed_at(services, identity.user_id, identity.chat_id) if identity.chat_id else 0.0
+    kept, arrived = await take_in(newest, runtime)
+    at, resources = now(), await _resources(runtime)
+    if waiting := [*arrived, *_waiting(resources, fill, services.settings)]:
+        await ingest(waiting, fill, ingestion, runtime)
+        at, resources = now(), await _resources(runtime)
     since = state["perceived"]["at"] if "perceived" in state else 0.0
-    changed = await asyncio.to_thread(registry.changed_since, identity.user_id, identity.chat_id, since)
     perceived = Perceived(
-        memories=await _recalled(messages[-1], runtime),
-        files=[],
-        events=[resource.id for resource in changed],
+        memories=await _recalled(newest, runtime),
+        files=_shown(resources, services.settings),
+        events=[resource.id for resource in resources if resource.updated_at > since],
         at=at,
-        fill=filled(messages, services.settings.context_tokens),
+        fill=fill,
+        closed=0 < since < closed,
     )
-    return {"turn": open_turn(context.policy, services.settings, state.get("turn")), "perceived": perceived}
+    turn = open_turn(context.policy, services.settings, state.get("turn"))
+    return {"turn": turn, "perceived": perceived, "messages": [] if kept is newest else [kept]}
 
 
-async def _recalled(message: AnyMessage, runtime: Runtime[Context]) -> list[str]:
+async def _resources(runtime: Runtime[Context]) -> list[Resource]:
+    """What this chat was given, newest first; nothing where the run is on no thread."""
+    identity = identity_of(runtime)
+    if not identity.chat_id:
+        return []
+    registry = await context_of(runtime).services().registry()
+    return await asyncio.to_thread(registry.find, identity.user_id, identity.chat_id)
+
+
+def _waiting(resources: Iterable[Resource], fill: float, settings: Settings) -> list[str]:
+    """What a killed process left undone, and what stands whole in a prompt that has grown too full."""
+    return [
+        resource.id
+        for resource in resources
+        if resource.status == "PENDING_INGESTION"
+        or (
+            resource.status == "PUT_IN_CONTEXT"
+            and fill >= ADVISED_FROM
+            and resource.size > settings.crowded_file_bytes
+        )
+    ]
+
+
+def _shown(resources: Iterable[Resource], settings: Settings) -> list[str]:
+    """The files that stand in the prompt, oldest first: whole ones, and summaries within their budget."""
+    left = int(settings.context_tokens * SUMMARIES_SHARE)
+    shown: list[str] = []
+    for resource in resources:
+        if resource.status == "VECTORIZED_SUM_UP":
+            left -= estimate_tokens(resource.summary)
+        if resource.status == "PUT_IN_CONTEXT" or (resource.status == "VECTORIZED_SUM_UP" and left >= 0):
+            shown.append(resource.id)
+    return shown[::-1]
+
+
+async def _recalled(message: HumanMessage, runtime: Runtime[Context]) -> list[str]:
     """The ids of the memories that a message calls up, within their budget."""
     context = context_of(runtime)
     services = context.services()

@@ -1,23 +1,31 @@
-"""The last step of a turn: seal its account on the answer."""
+"""The last step of a turn: seal its account on the answer, and have the turn indexed."""
 
 from typing import Any
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
-from cognition.context import Context, context_of
+from cognition.context import Context, Identity, context_of, identity_of
 from cognition.history import STAMP
+from cognition.memory.dates import now
+from cognition.services import Services
 from cognition.state import EchoState
 from cognition.turn import summary
 
 
 async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Put the turn's account into the answer's metadata, and say in the answer what a spent budget cut."""
-    turn = state["turn"]
-    answer = _answer(state["messages"])
+    """Put the turn's account into the answer's metadata, and say in the answer what a spent budget cut.
+
+    The turn goes into session memory by a job, so that nobody waits for its embedding; what a crash keeps
+    from it is made up for after the next turn.
+    """
+    turn, messages = state["turn"], state["messages"]
+    services = context_of(runtime).services()
+    answer = _answer(messages)
     stamp = answer.response_metadata.get(STAMP, {})
     level = stamp.get("level", turn["level"])
-    account = summary(turn, level, context_of(runtime).services().models.rehearsed)
+    account = {**summary(turn, level, services.models.rehearsed), "at": now()}
     content: str | list[Any] = answer.content
     if turn["cut"]:
         note = {"type": "text", "text": f"\n\n(This turn was cut short: {turn['cut']}.)"}
@@ -28,7 +36,17 @@ async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
             "response_metadata": {**answer.response_metadata, STAMP: {**stamp, **account}},
         }
     )
+    identity = identity_of(runtime)
+    if services.settings.index_conversation and identity.chat_id:
+        said = [*(message for message in messages if message.id != sealed.id), sealed]
+        work = _index(said, identity, services)
+        services.jobs.start(work, f"indexing of the turns of chat {identity.chat_id}")
     return {"messages": [sealed]}
+
+
+async def _index(messages: list[AnyMessage], identity: Identity, services: Services) -> None:
+    session = await services.session()
+    await session.conversation.index(identity.user_id, identity.chat_id, messages)
 
 
 def _answer(messages: list[AnyMessage]) -> AIMessage:
@@ -36,9 +54,11 @@ def _answer(messages: list[AnyMessage]) -> AIMessage:
     newest = messages[-1]
     if isinstance(newest, AIMessage) and not newest.tool_calls:
         return newest
+    best = "I have no answer yet."
     for message in reversed(messages):
         if isinstance(message, HumanMessage):
             break
         if isinstance(message, AIMessage) and message.text.strip():
-            return AIMessage(message.text)
-    return AIMessage("I have no answer yet.")
+            best = message.text
+            break
+    return AIMessage(best, id=str(uuid4()))

@@ -21,6 +21,7 @@ from cognition.turn import (
 )
 from nodes.hearing import heard, tool_error
 from nodes.prompting import prompt
+from nodes.results import without_long_results
 from tools.toolset import echo_tools
 
 
@@ -73,7 +74,8 @@ async def use_tools(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     answered = await _tool_node(targets, context.memory).ainvoke(state)
     for call in calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
-    return {"turn": with_seconds(turn, monotonic() - started), "messages": answered["messages"]}
+    messages = await without_long_results(answered["messages"], runtime)
+    return {"turn": with_seconds(turn, monotonic() - started), "messages": messages}
 
 
 async def escalate(state: EchoState, runtime: Runtime[Context]) -> EchoState:

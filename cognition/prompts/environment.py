@@ -14,11 +14,15 @@ LEFT: Final = (
     "The {count} oldest turns of this chat are not shown: `search_sessions_context` with source_id "
     '"conversation_history" finds what was said in them.'
 )
+CLOSED: Final = (
+    "The session of this chat was closed since the last turn: its files and notes are deleted, and what was said is "
+    "being indexed anew. Tell the user if it matters."
+)
 MORE: Final = "`query_registry` tells more of them."
 
 
 def environment_block(
-    turn: Turn, moment: datetime, *, number: int, fill: float, left: int, user_name: str
+    turn: Turn, moment: datetime, *, number: int, fill: float, left: int, closed: bool, user_name: str
 ) -> str:
     """The `<environnement_contexte>` block.
 
@@ -28,6 +32,7 @@ def environment_block(
         number: Which turn of the chat this is, from 1.
         fill: The part of the context that is taken, 0–1.
         left: Turns that left the prompt.
+        closed: Whether the session was closed since the last turn.
         user_name: How the user may be called; empty when unknown.
     """
     lines = [
@@ -36,6 +41,7 @@ def environment_block(
         f"turn: {number}",
         f"context: {fill:.0%} full" + (f". {KEEP_ASIDE}" if fill >= ADVISED_FROM else ""),
         *([LEFT.format(count=left)] if left else []),
+        *([CLOSED] if closed else []),
         *([f"user: {' '.join(user_name.split())}"] if user_name.strip() else []),
     ]
     return block("environnement_contexte", "\n".join(lines))
