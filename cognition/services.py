@@ -12,9 +12,12 @@ from cognition.memory.long_term import LongTermMemory
 from cognition.memory.session import SessionMemory
 from cognition.models import Models
 from cognition.settings import Settings, process_settings
+from cognition.storage.checkpointer import ThreadSaver
 from cognition.storage.database import Database
 from cognition.storage.files import Files
 from cognition.storage.registry import Registry
+from cognition.storage.savers import Savers
+from cognition.storage.threads import Threads
 
 
 class Services:
@@ -27,6 +30,8 @@ class Services:
         self._session: SessionMemory | None = None
         self._database: Database | None = None
         self._registry: Registry | None = None
+        self._threads: Threads | None = None
+        self._savers = Savers(settings.home)
         self._opening = RLock()  # of threads: steps may run on more than one event loop
 
     @cached_property
@@ -111,6 +116,20 @@ class Services:
         """The way in for what is given to a chat."""
         return Intake(self.files, await self.registry(), self.settings)
 
+    async def threads(self) -> Threads:
+        """The index of the threads of sub-agents."""
+        return await asyncio.to_thread(self._open_threads) if self._threads is None else self._threads
+
+    def _open_threads(self) -> Threads:
+        with self._opening:
+            if self._threads is None:
+                self._threads = Threads(self._open_database())
+            return self._threads
+
+    async def checkpointer(self) -> ThreadSaver:
+        """What keeps the threads of this folder, on this event loop."""
+        return await self._savers.saver()
+
     async def aclose(self) -> None:
         """Give up what still runs, and close what was opened; safe to call again."""
         await self.jobs.aclose()
@@ -120,9 +139,10 @@ class Services:
         if self._engine is not None:
             await self._engine.aclose()
             self._engine = self._memory = None
+        await self._savers.aclose()
         if self._database is not None:
             await asyncio.to_thread(self._database.close)
-            self._database = self._registry = None
+            self._database = self._registry = self._threads = None
         if "models" in self.__dict__:
             await self.models.aclose()
 

@@ -22,7 +22,7 @@ from cognition.turn import (
 from nodes.hearing import heard, tool_error
 from nodes.prompting import prompt
 from nodes.results import without_long_results
-from tools.toolset import echo_tools
+from tools.toolset import OWN_BUDGET, echo_tools
 
 
 async def think_lite(state: EchoState, runtime: Runtime[Context]) -> EchoState:
@@ -75,7 +75,9 @@ async def use_tools(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     for call in calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
     messages = await without_long_results(answered["messages"], runtime)
-    return {"turn": with_seconds(turn, monotonic() - started), "messages": messages}
+    # What others think about has its own time.
+    spent = 0.0 if any(call["name"] in OWN_BUDGET for call in calls) else monotonic() - started
+    return {"turn": with_seconds(turn, spent), "messages": messages}
 
 
 async def escalate(state: EchoState, runtime: Runtime[Context]) -> EchoState:

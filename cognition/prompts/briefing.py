@@ -3,6 +3,7 @@
 from typing import Final
 
 from cognition.prompts.blocks import block
+from cognition.state import Brief
 
 BRIEF: Final = """<briefing>
 You prepare experts who have not seen this conversation. Condense it for them: who wants what and why, facts and \
@@ -30,3 +31,14 @@ def brief_request(question: str, conversation: str, focus: str) -> str:
         block("focus", focus) if focus else "",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def context_block(brief: Brief) -> str:
+    """What an expert is told of the chat; a failure is said, and never shown as if it were the context."""
+    match brief["status"]:
+        case "distilled":
+            return block("context", brief["text"], note="a summary of the chat that the question comes from")
+        case "failed":
+            return "No context: the chat that the question comes from could not be summarised."
+        case "none":
+            return ""

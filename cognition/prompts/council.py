@@ -5,6 +5,7 @@ from typing import Final
 
 from cognition.council.positions import latest
 from cognition.prompts.blocks import block
+from cognition.prompts.briefing import context_block
 from cognition.shortening import shorten_together
 from cognition.state import Brief, Seat, Statement
 
@@ -96,7 +97,7 @@ def round_request(
     """
     parts = [f"Round {current[0]} of {current[1]}."]
     if first:
-        parts.append(_context(brief))
+        parts.append(context_block(brief))
     if before:
         place = seats.index(seat)
         others = [*seats[place + 1 :], *seats[:place]]
@@ -136,16 +137,6 @@ def transcript(question: str, brief: Brief, seats: Sequence[Seat], statements: S
         parts.append(text)
     positions = [f"{s['alias']}: {s['stance']} – {s['position']} ({_sure(s)})" for s in latest(statements)]
     return "\n\n".join([*parts, block("last_positions", "\n".join(positions))])
-
-
-def _context(brief: Brief) -> str:
-    match brief["status"]:
-        case "distilled":
-            return block("context", brief["text"], note="a summary of the chat that the question comes from")
-        case "failed":
-            return "No context: the chat that the question comes from could not be summarised."
-        case "none":
-            return ""
 
 
 def _contribution(seat: Seat, statement: Statement, text: str) -> str:

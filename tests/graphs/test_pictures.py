@@ -3,6 +3,7 @@
 from syrupy.assertion import SnapshotAssertion
 
 from graphs.council import graph as council
+from graphs.delegation import graph as delegation
 from graphs.echo import graph
 from graphs.ingestion import graph as ingestion
 
@@ -42,3 +43,13 @@ def test_the_forms_of_the_ingestion() -> None:
     fields = ingestion.get_input_jsonschema()["properties"].keys()
     assert fields == {"files", "context_fill", "message_id"}
     assert ingestion.get_output_jsonschema()["properties"].keys() == {"report"}
+
+
+def test_the_picture_of_the_delegation(snapshot: SnapshotAssertion) -> None:
+    assert delegation.get_graph().draw_mermaid(with_styles=False) == snapshot
+
+
+def test_the_forms_of_the_delegation() -> None:
+    fields = delegation.get_input_jsonschema()["properties"].keys()
+    assert fields == {"task", "system_prompt", "skill_id", "request_id"}
+    assert delegation.get_output_jsonschema()["properties"].keys() == {"outcome"}

@@ -15,7 +15,7 @@ MAY_IMPORT = {
     "tools": {"tools", "cognition"},
     "cognition": {"cognition"},
 }
-CALLS_GRAPHS = {"tools/agents.py"}
+CALLS_GRAPHS = {"tools/agents.py", "tools/delegation.py"}
 """Whose tools are graphs of their own, each run whole."""
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 

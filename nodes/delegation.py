@@ -1,0 +1,264 @@
+"""The steps of a sub-agent's turn: it takes a task, thinks and uses tools, and answers or asks back."""
+
+import asyncio
+from functools import cache
+from time import monotonic
+from typing import Any, Literal, cast
+
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
+from langgraph.prebuilt import ToolNode
+from langgraph.runtime import Runtime
+
+from cognition.condensing import condense
+from cognition.context import Context, context_of, identity_of
+from cognition.history import STAMP
+from cognition.levels import Level
+from cognition.prompts.delegation import NOT_RUN, agent_prompt, budget_note, notes_block
+from cognition.prompts.echo import plan_block
+from cognition.question import question_in
+from cognition.refusal import Refused
+from cognition.skill import Skill
+from cognition.state import DelegationState, Outcome, Turn
+from cognition.turn import calls_left, open_targets, open_turn, seconds_left, with_seconds
+from cognition.vault import Vault
+from nodes.hearing import heard, tool_error
+from nodes.prompting import with_text
+from nodes.results import without_long_results
+from tools import cognitive_level
+from tools.toolset import sub_agent_tools
+
+Status = Literal["success", "pending_question", "budget_exhausted", "error"]
+
+
+async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """Take the task, open the turn's account, and condense what has become too long.
+
+    Raises:
+        Refused: The task is blank, the skill unknown, or the run's user blank.
+    """
+    context, services = context_of(runtime), context_of(runtime).services()
+    identity_of(runtime)
+    task, role = state.get("task", ""), state.get("system_prompt", "").strip()
+    if not task.strip():
+        msg = f"The task {task!r} is blank: say what the sub-agent shall do."
+        raise Refused(msg)
+    await _skill(state, runtime)
+    said = state.get("messages", [])
+    summary, condensed = await condense(
+        services.models,
+        said,
+        state.get("summary", ""),
+        window=services.settings.context_tokens,
+        notify=runtime.stream_writer,
+    )
+    removed = [RemoveMessage(cast("str", message.id)) for message in condensed]
+    opening = [SystemMessage(role)] if role and not said else []
+    return {
+        "turn": open_turn(context.policy, services.settings, state.get("turn")),
+        "calls": 0,
+        "summary": summary,
+        "messages": cast("list[AnyMessage]", [*removed, *opening, HumanMessage(task)]),
+    }
+
+
+async def think_lite(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """Think on the light model, where a turn starts."""
+    return await _think(state, runtime)
+
+
+async def think_flash(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """Think on the middle model."""
+    return await _think(state, runtime)
+
+
+async def think_pro(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """Think on the strongest model."""
+    return await _think(state, runtime)
+
+
+async def use_tools(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """Run the calls of the newest message that the budget allows; the others are answered too."""
+    started = monotonic()
+    settings = context_of(runtime).services().settings
+    newest = cast("AIMessage", state["messages"][-1])
+    counted = [call["id"] for call in newest.tool_calls if call["name"] != cognitive_level.NAME]
+    left = settings.delegate_max_calls - state["calls"]
+    not_run = counted[left:]
+    granted = newest.model_copy(
+        update={"tool_calls": [call for call in newest.tool_calls if call["id"] not in not_run]}
+    )
+    results = await _run(granted, state, runtime)
+    results += [_not_run(call) for call in newest.tool_calls if call["id"] in not_run]
+    order = [call["id"] for call in newest.tool_calls]
+    results.sort(key=lambda result: order.index(result.tool_call_id))
+    used = state["calls"] + len(counted) - len(not_run)
+    note = budget_note(settings.delegate_max_calls - used, settings.delegate_max_calls)
+    results[-1] = _with_note(results[-1], note)
+    return {
+        "turn": with_seconds(state["turn"], monotonic() - started),
+        "calls": used,
+        "messages": [*results],
+    }
+
+
+async def wrap_up(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """Have the agent answer from what it has, now that its budget is spent."""
+    turn, said = await _asked(state, (), runtime)
+    answers = [
+        _not_run(call) for message in said if isinstance(message, AIMessage) for call in message.tool_calls
+    ]
+    return {"turn": {**turn, "transfer": None}, "messages": [*said, *answers]}
+
+
+async def ask(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """End the turn with the question that the agent asks back."""
+    return _closed(state, "pending_question")
+
+
+async def close_turn(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """End the turn with what came of it."""
+    if state["turn"]["cut"]:
+        return _closed(state, "budget_exhausted")
+    return _closed(state, "error" if "error" in _stamp(state["messages"][-1]) else "success")
+
+
+def route_after_think(
+    state: DelegationState,
+) -> Literal["use_tools", "escalate", "ask", "wrap_up", "close_turn"]:
+    """Calls are run, a lone transfer is made, a question is asked; anything else ends the turn."""
+    newest, turn = state["messages"][-1], state["turn"]
+    if turn["cut"]:
+        return "wrap_up"
+    if isinstance(newest, AIMessage) and newest.tool_calls:
+        return "use_tools"
+    if turn["transfer"]:
+        return "escalate"
+    return "ask" if question_in(newest.text) else "close_turn"
+
+
+async def _think(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    context = context_of(runtime)
+    turn, settings = state["turn"], context.services().settings
+    if cut := _cut(state, runtime):
+        return {"turn": {**turn, "cut": cut}}
+    targets = open_targets(turn, context.policy, settings)
+    turn, said = await _asked(state, targets, runtime)
+    return {"turn": turn, "messages": said}
+
+
+async def _asked(
+    state: DelegationState, targets: tuple[Level, ...], runtime: Runtime[Context]
+) -> tuple[Turn, list[AnyMessage]]:
+    """One call of the turn's level, without tools when a budget is spent."""
+    context = context_of(runtime)
+    services, turn = context.services(), state["turn"]
+    outcome = await services.models.call(
+        turn["level"],
+        await _shown(state, targets, runtime),
+        tools=() if turn["cut"] else sub_agent_tools(targets, context.memory),
+        fall_back=context.policy in ("AUTO", "AUTO_PRO"),
+        seconds=None if turn["cut"] else seconds_left(turn, services.settings),
+        notify=runtime.stream_writer,
+    )
+    return heard(outcome, turn, runtime)
+
+
+async def _shown(
+    state: DelegationState, targets: tuple[Level, ...], runtime: Runtime[Context]
+) -> list[AnyMessage]:
+    """What one call sends: the role, the thread, and this turn's blocks under the newest task."""
+    turn = state["turn"]
+    messages: list[AnyMessage] = [m for m in state["messages"] if not isinstance(m, SystemMessage)]
+    role = next((m.text for m in state["messages"] if isinstance(m, SystemMessage)), "")
+    if text := "\n\n".join(filter(None, [notes_block(state["summary"]), plan_block(turn["plan"])])):
+        newest = max(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
+        messages[newest] = with_text(messages[newest], text)
+    system = agent_prompt(
+        turn["level"],
+        may_climb=bool(targets),
+        calls=context_of(runtime).services().settings.delegate_max_calls,
+        role=role,
+        skill=await _skill(state, runtime),
+        cut=turn["cut"],
+    )
+    return [SystemMessage(system), *messages]
+
+
+async def _skill(state: DelegationState, runtime: Runtime[Context]) -> Skill | None:
+    """The expert that the agent is, read anew for each call: threads keep its id only."""
+    if not (skill_id := state.get("skill_id", "")):
+        return None
+    vault = Vault(context_of(runtime).services().settings.home, identity_of(runtime).user_id)
+    return await asyncio.to_thread(vault.find_skill, skill_id)
+
+
+async def _run(granted: AIMessage, state: DelegationState, runtime: Runtime[Context]) -> list[ToolMessage]:
+    if not granted.tool_calls:
+        return []
+    context = context_of(runtime)
+    for call in granted.tool_calls:
+        runtime.stream_writer({"type": "tool", "name": call["name"], "status": "start"})
+    targets = open_targets(state["turn"], context.policy, context.services().settings)
+    node = _tool_node(targets, context.memory)
+    answered = await node.ainvoke({**state, "messages": [*state["messages"][:-1], granted]})
+    for call in granted.tool_calls:
+        runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
+    return await without_long_results(answered["messages"], runtime)
+
+
+def _cut(state: DelegationState, runtime: Runtime[Context]) -> str:
+    """The budget that is spent; empty when all have something left."""
+    turn, settings = state["turn"], context_of(runtime).services().settings
+    if state["calls"] >= settings.delegate_max_calls:
+        return "its tool calls were spent"
+    if calls_left(turn, settings) <= 1:
+        return "its model calls were spent"
+    return "its time was spent" if seconds_left(turn, settings) <= 0 else ""
+
+
+def _closed(state: DelegationState, status: Status) -> DelegationState:
+    turn, messages = state["turn"], state["messages"]
+    level = next((_stamp(m)["level"] for m in reversed(messages) if "level" in _stamp(m)), turn["level"])
+    outcome = Outcome(status=status, text=_answer(messages), level=level, calls=state["calls"])
+    return {"outcome": outcome, "steps": state.get("steps", 0) + sum(turn["calls"].values())}
+
+
+def _answer(messages: list[AnyMessage]) -> str:
+    """The turn's last word; where that is a failure, after the best that was said before."""
+    failure, best = "", ""
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage) or best:
+            break
+        if isinstance(message, AIMessage) and "error" in _stamp(message):
+            failure = message.text
+        elif isinstance(message, AIMessage):
+            best = message.text.strip()
+    return "\n\n".join(filter(None, [best, failure])) or "I have no answer."
+
+
+def _stamp(message: AnyMessage) -> dict[str, Any]:
+    return cast("dict[str, Any]", message.response_metadata.get(STAMP, {}))
+
+
+def _not_run(call: ToolCall) -> ToolMessage:
+    return ToolMessage(NOT_RUN, tool_call_id=cast("str", call["id"]), name=call["name"], status="error")
+
+
+def _with_note(result: ToolMessage, note: str) -> ToolMessage:
+    """A result with a line under it; the thread keeps the line, so that what was sent once stays the same."""
+    content = cast("str | list[Any]", result.content)
+    told = f"{content}\n{note}" if isinstance(content, str) else [*content, {"type": "text", "text": note}]
+    return result.model_copy(update={"content": told})
+
+
+@cache
+def _tool_node(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> ToolNode:
+    return ToolNode(sub_agent_tools(targets, memory), handle_tool_errors=tool_error)
