@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Iterator
+from io import IncrementalNewlineDecoder
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ WESTERN: Final = frozenset({"da", "de", "en", "es", "fi", "fr", "it", "nl", "no"
 """Languages that Windows-1252 writes; detectors take its accents for those of its neighbours."""
 
 CONTROL: Final = bytes({*range(32), 127} - {*b"\t\n\v\f\r\b\x1b"})
-MOST_CONTROL: Final = 0.02
+MOST_CONTROL: Final = 0.05
 """Share of control characters beyond which bytes are no text; logs of a crash hold some NUL."""
 
 
@@ -45,12 +46,12 @@ def encoding_of(path: Path) -> str | None:
 
 
 def read_text(path: Path, encoding: str) -> Iterator[str]:
-    """The text of a file in pieces of about a megabyte, without its byte order mark.
+    """The text of a file in pieces of about a megabyte, without its mark and with the line ends of Unix.
 
     In a file that mixes encodings, what is no UTF-8 is read as Windows-1252.
     """
     errors = "cognition-western" if encoding.startswith("utf-8") else "replace"
-    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    decoder = IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(errors), translate=True)
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             yield decoder.decode(block)
@@ -94,7 +95,8 @@ def _mostly_utf8(sample: bytes) -> bool:
 
 
 def _guess(sample: bytes) -> str:
-    best = from_bytes(sample).best()
+    telling = b"\n".join(line for line in sample.split(b"\n") if not line.isascii())
+    best = from_bytes(telling).best()
     if best is None or detect_language(str(best)) in WESTERN:
         return "cp1252"
     return best.encoding

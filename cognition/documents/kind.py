@@ -28,23 +28,28 @@ INSIDE: Final = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "x
 """A part that only this format has."""
 
 EXTENSIONS: Final = {
-    ".csv": "csv",
-    ".htm": "html",
-    ".html": "html",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".log": "log",
-    ".markdown": "markdown",
-    ".md": "markdown",
-    ".py": "python",
-    ".rst": "rst",
-    ".text": "txt",
-    ".tsv": "tsv",
-    ".txt": "txt",
-    ".xml": "xml",
-    ".yaml": "yaml",
-    ".yml": "yaml",
+    ".csv": ("csv", "text/csv"),
+    ".htm": ("html", "text/html"),
+    ".html": ("html", "text/html"),
+    ".json": ("json", "application/json"),
+    ".jsonl": ("jsonl", "application/jsonl"),
+    ".log": ("log", "text/plain"),
+    ".markdown": ("markdown", "text/markdown"),
+    ".md": ("markdown", "text/markdown"),
+    ".py": ("python", "text/x-python"),
+    ".rst": ("rst", "text/x-rst"),
+    ".tsv": ("tsv", "text/tab-separated-values"),
+    ".txt": ("txt", "text/plain"),
+    ".xml": ("xml", "application/xml"),
+    ".yaml": ("yaml", "application/yaml"),
+    ".yml": ("yaml", "application/yaml"),
 }
+VAGUE: Final = ("txt", "csv", "unknown")
+"""What Magika says of a text that it doesn't know; it takes a log for CSV."""
+
+OLE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
+"""Office before 2007, and office files with a password."""
+
 CERTAIN: Final = 0.9
 """Score of Magika from which a text's content says more than its extension."""
 
@@ -73,6 +78,8 @@ def kind_of(path: Path) -> Kind:
         head = file.read(SAMPLE)
     if b"%PDF-" in head[:1024]:
         return _document("pdf")
+    if head.startswith(OLE):
+        return Kind("binary", "application/x-ole-storage", "ole")
     if zipfile.is_zipfile(path):
         return _archive(path)
     known = filetype.guess(head)
@@ -92,7 +99,7 @@ def _archive(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-            declared = archive.read("mimetype")[:64] if "mimetype" in names else b""
+            declared = archive.open("mimetype").read(64) if "mimetype" in names else b""
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
         return Kind("binary", "application/zip", "zip")
     if declared.strip() == DOCUMENTS["epub"].encode():
@@ -102,6 +109,8 @@ def _archive(path: Path) -> Kind:
 
 
 def _known(mime: str, extension: str) -> Kind:
+    if extension in DOCUMENTS:
+        return _document(extension)
     families: dict[str, ResourceType] = {"image": "image", "audio": "audio", "video": "video"}
     return Kind(families.get(mime.partition("/")[0], "binary"), mime, extension)
 
@@ -109,12 +118,12 @@ def _known(mime: str, extension: str) -> Kind:
 def _text(path: Path, text: str) -> Kind:
     judged = _magika().identify_bytes(text[:SAMPLE].encode("utf-8", "replace"))
     label, mime = str(judged.output.label), judged.output.mime_type
-    named = EXTENSIONS.get(path.suffix.lower())
-    if named and (judged.score < CERTAIN or not judged.output.is_text):
-        label, mime = named, f"text/{named}"
+    vague = label in VAGUE or judged.score < CERTAIN or not judged.output.is_text
+    if vague:
+        label, mime = EXTENSIONS.get(path.suffix.lower(), (label, mime))
     if label == "html":
         return _document("html")
-    return Kind("text", mime if mime.startswith(("text/", "application/")) else "text/plain", label)
+    return Kind("text", mime if judged.output.is_text or not vague else "text/plain", label)
 
 
 @cache

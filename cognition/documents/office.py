@@ -1,0 +1,159 @@
+"""Office files, books and web pages as Markdown."""
+
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from zlib import error as ZlibError
+
+from cognition.documents.encoding import encoding_of, read_text
+from cognition.documents.kind import Kind
+from cognition.documents.unreadable import Unreadable, damaged
+
+if TYPE_CHECKING:
+    from markitdown import MarkItDown
+
+LARGEST_UNPACKED: Final = 256 << 20
+LARGEST_MARKUP: Final = 64 << 20
+"""Bytes of XML that are held at once, some ten times as large in memory; rows of a workbook are not."""
+
+MOST_PARTS: Final = 20_000
+
+BROKEN: Final = (zipfile.BadZipFile, ZlibError, EOFError, LookupError, ValueError, TypeError, SyntaxError)
+"""What openpyxl raises for a damaged workbook; the last is lxml's."""
+
+SLIDE: Final = re.compile(r"<!-- Slide number: (\d+) -->\s*(?:# ?(.*))?")
+
+
+def office_text(path: Path, kind: Kind) -> Iterator[str]:
+    """A document as Markdown, in pieces.
+
+    Args:
+        path: The file.
+        kind: What it is: `docx`, `pptx`, `xlsx`, `epub` or `html`.
+
+    Raises:
+        Unreadable: It is damaged, or too large once unpacked.
+    """
+    if kind.label == "html":
+        return iter([_web_page(path, kind)])
+    _check_unpacked(path, kind)
+    return _workbook(path) if kind.label == "xlsx" else iter([_converted(path.read_bytes(), path.name, kind)])
+
+
+def _check_unpacked(path: Path, kind: Kind) -> None:
+    """Refuse a zip bomb by what it says of itself, before anything unpacks it; more is never unpacked."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise damaged(path.name, error) from error
+    unpacked = sum(part.file_size for part in parts)
+    markup = sum(part.file_size for part in parts if part.filename.endswith((".xml", "html", ".htm")))
+    if kind.label == "xlsx":
+        markup = sum(part.file_size for part in parts if not part.filename.startswith("xl/worksheets/"))
+    if unpacked > LARGEST_UNPACKED or markup > LARGEST_MARKUP or len(parts) > MOST_PARTS:
+        msg = (
+            f"{path.name!r} unpacks to {unpacked >> 20} MiB in {len(parts)} parts, {markup >> 20} MiB of it "
+            f"markup; {LARGEST_UNPACKED >> 20} MiB in {MOST_PARTS} parts and {LARGEST_MARKUP >> 20} MiB are "
+            "the most that is opened. Split it, or save it as PDF or text."
+        )
+        raise Unreadable(msg)
+
+
+def _web_page(path: Path, kind: Kind) -> str:
+    size = path.stat().st_size
+    if size > LARGEST_MARKUP:
+        msg = (
+            f"{path.name!r} has {size >> 20} MiB; web pages are read up to {LARGEST_MARKUP >> 20} MiB. "
+            "Split it, or save it as text."
+        )
+        raise Unreadable(msg)
+    text = "".join(read_text(path, encoding_of(path) or "utf-8"))
+    return _converted(text.encode("utf-8", "replace"), path.name, kind)
+
+
+def _converted(data: bytes, name: str, kind: Kind) -> str:
+    from markitdown import FileConversionException, StreamInfo  # noqa: PLC0415 - takes seconds to load
+
+    info = StreamInfo(extension=f".{kind.label}", mimetype=kind.mime, charset="utf-8")
+    try:
+        markdown = _converter().convert_stream(BytesIO(data), stream_info=info).markdown
+    except FileConversionException as error:
+        causes = [attempt.exc_info[1] for attempt in error.attempts or () if attempt.exc_info]
+        raise damaged(name, causes[-1] if causes else error) from error
+    return SLIDE.sub(_slide, markdown) if kind.label == "pptx" else markdown
+
+
+@cache
+def _converter() -> "MarkItDown":
+    """MarkItDown with the formats that are meant: no network, no archives, no guessing."""
+    from markitdown import DocumentConverter, MarkItDown  # noqa: PLC0415 - takes seconds to load
+    from markitdown.converters import (  # noqa: PLC0415
+        DocxConverter,
+        EpubConverter,
+        HtmlConverter,
+        PptxConverter,
+    )
+
+    converter = MarkItDown(enable_builtins=False)
+    formats: list[type[DocumentConverter]] = [DocxConverter, EpubConverter, HtmlConverter, PptxConverter]
+    for reader in formats:
+        converter.register_converter(reader())
+    return converter
+
+
+def _slide(match: re.Match[str]) -> str:
+    number, title = match.groups()
+    return f"## Slide {number}: {title}\n" if title else f"## Slide {number}\n"
+
+
+def _workbook(path: Path) -> Iterator[str]:
+    """A workbook row by row; MarkItDown holds it whole, takes six times as long, and writes NaN for empty."""
+    from openpyxl import load_workbook  # noqa: PLC0415 - for workbooks only
+
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+        for sheet in book.worksheets:
+            yield f"## {sheet.title}\n\n"
+            width = 0
+            for row in sheet.iter_rows(values_only=True):
+                cells = _cells(row)
+                if not cells:
+                    continue
+                yield f"| {' | '.join(cells)} |\n"
+                if not width:
+                    width = len(cells)
+                    yield f"|{' --- |' * width}\n"
+            yield "\n"
+        book.close()
+    except (
+        zipfile.BadZipFile,
+        ZlibError,
+        EOFError,
+        LookupError,
+        ValueError,
+        TypeError,
+        SyntaxError,
+    ) as error:
+        raise damaged(path.name, error) from error
+
+
+def _cells(row: Sequence[object]) -> list[str]:
+    """The cells of a row as text, without the empty ones at its end."""
+    cells = [_cell(value) for value in row]
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    return " ".join(str(value).split()).replace("|", "\\|")

@@ -1,0 +1,16 @@
+"""A file that holds no text for us."""
+
+
+class Unreadable(ValueError):
+    """A file that can't be read; the sentence says why and what to do."""
+
+
+def damaged(name: str, error: object) -> Unreadable:
+    """A file that its own library doesn't understand.
+
+    Args:
+        name: The file's name.
+        error: What the library says.
+    """
+    said = str(error).strip().splitlines()[:1] or [type(error).__name__]
+    return Unreadable(f"{name!r} is damaged ({said[0][:120]}). Open it in its own program and save it anew.")

@@ -1,0 +1,16 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[[str, bytes], Path]:
+    """Writes a file of that name."""
+
+    def write(name: str, content: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write

@@ -1,0 +1,138 @@
+"""Small files of each kind, written as their programs write them."""
+
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+
+from openpyxl import Workbook
+from pptx import Presentation
+
+CONTENT_TYPES = """<?xml version="1.0" encoding="UTF-8"?>
+<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+<Default Extension="xml" ContentType="application/xml"/>
+<Override PartName="/word/document.xml" ContentType=
+"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>
+</Types>"""
+RELATIONSHIPS = """<?xml version="1.0" encoding="UTF-8"?>
+<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+<Relationship Id="rId1" Target="word/document.xml"
+ Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/>
+</Relationships>"""
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+def archive(parts: Mapping[str, str | bytes]) -> bytes:
+    """A zip file of these parts."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    return buffer.getvalue()
+
+
+def docx(title: str, paragraphs: Sequence[str], *, more: Mapping[str, bytes] | None = None) -> bytes:
+    """A Word document: a heading and paragraphs."""
+    heading = f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>{title}</w:t></w:r></w:p>'
+    body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
+    document = (
+        f'<?xml version="1.0"?><w:document xmlns:w="{WORD}"><w:body>{heading}{body}</w:body></w:document>'
+    )
+    styles = (
+        f'<?xml version="1.0"?><w:styles xmlns:w="{WORD}"><w:style w:type="paragraph" w:styleId="Heading1">'
+        '<w:name w:val="heading 1"/></w:style></w:styles>'
+    )
+    links = RELATIONSHIPS.replace("word/document.xml", "styles.xml").replace('officeDocument"', 'styles"')
+    parts: dict[str, str | bytes] = {
+        "[Content_Types].xml": CONTENT_TYPES,
+        "_rels/.rels": RELATIONSHIPS,
+        "word/document.xml": document,
+        "word/styles.xml": styles,
+        "word/_rels/document.xml.rels": links,
+    }
+    return archive({**parts, **(more or {})})
+
+
+def pptx(title: str, text: str) -> bytes:
+    """A slide with a title and a text."""
+    presentation = Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+    slide.shapes.title.text = title
+    slide.placeholders[1].text = text
+    buffer = io.BytesIO()
+    presentation.save(buffer)
+    return buffer.getvalue()
+
+
+def xlsx(sheets: Mapping[str, Sequence[Sequence[object]]]) -> bytes:
+    """A workbook of these rows."""
+    book = Workbook(write_only=True)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def epub(title: str, chapters: Sequence[str]) -> bytes:
+    """A book with one file per chapter."""
+    container = (
+        '<?xml version="1.0"?>'
+        '<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OEBPS/content.opf" media-type="application/oebps-package+xml"/>'
+        "</rootfiles></container>"
+    )
+    items = "".join(
+        f'<item id="c{n}" href="c{n}.xhtml" media-type="application/xhtml+xml"/>'
+        for n in range(len(chapters))
+    )
+    spine = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
+    package = (
+        '<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0">'
+        f'<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{title}</dc:title></metadata>'
+        f"<manifest>{items}</manifest><spine>{spine}</spine></package>"
+    )
+    html = '<html xmlns="http://www.w3.org/1999/xhtml"><body><h1>Chapter {}</h1><p>{}</p></body></html>'
+    bodies = {f"OEBPS/c{n}.xhtml": html.format(n, text) for n, text in enumerate(chapters)}
+    return archive(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": container,
+            "OEBPS/content.opf": package,
+            **bodies,
+        }
+    )
+
+
+def pdf(pages: Sequence[str], *, encrypted: bool = False) -> bytes:
+    """A PDF with these lines on its pages; a page without text is what a scan is to its text layer."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
+    for number, text in enumerate(pages):
+        lines = "".join(f"({line}) Tj T* " for line in text.splitlines())
+        drawn = f"BT /F1 12 Tf 14 TL 72 720 Td {lines}ET" if text else ""
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>"
+        )
+        objects.append(f"<< /Length {len(drawn.encode('cp1252'))} >>\nstream\n{drawn}\nendstream")
+    trailer = f"/Size {len(objects) + 1} /Root 1 0 R"
+    if encrypted:
+        key, own = "00" * 32, "11" * 16
+        objects.append(f"<< /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >>")
+        trailer = f"/Size {len(objects) + 1} /Root 1 0 R /Encrypt {len(objects)} 0 R /ID [<{own}> <{own}>]"
+    out = b"%PDF-1.4\n"
+    places = []
+    for number, content in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{content}\nendobj\n".encode("cp1252")
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    start = len(out)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
+    return out + f"trailer\n<< {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()

@@ -1,0 +1,151 @@
+"""The text of files as people have them, and sentences about those that hold none."""
+
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from cognition.documents import office
+from cognition.documents.extraction import Extracted, Unreadable, extract
+from cognition.documents.kind import Kind, kind_of
+from tests.unit.documents.samples import archive, docx, epub, pdf, pptx, xlsx
+
+Put = Callable[[str, bytes], Path]
+
+
+def read(path: Path) -> tuple[str, Extracted]:
+    into = path.with_suffix(".out")
+    extracted = extract(path, kind_of(path), into)
+    text = into.read_text(encoding="utf-8")
+    assert (extracted.chars, extracted.size) == (len(text), into.stat().st_size)
+    return text, extracted
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(Unreadable) as refused:
+        extract(path, kind_of(path), path.with_suffix(".out"))
+    return str(refused.value)
+
+
+def test_word_becomes_markdown(put: Put) -> None:
+    text, extracted = read(put("report.docx", docx("Report", ["Hello world.", "Über café"])))
+    assert text == "# Report\n\nHello world.\n\nÜber café"
+    assert extracted.text
+
+
+def test_slides_are_numbered(put: Put) -> None:
+    text, _ = read(put("talk.pptx", pptx("Bridges", "The pier has moved.")))
+    assert text.startswith("## Slide 1: Bridges\n")
+    assert "The pier has moved." in text
+
+
+def test_a_workbook_keeps_numbers_dates_and_empty_cells(put: Put) -> None:
+    rows = [["id", "note", "when"], [1, None, datetime(2026, 3, 1)], [], [2.5, "a | b\nc", True, None]]
+    text, _ = read(put("data.xlsx", xlsx({"Prices": rows, "Empty": [], "Other": [["x"]]})))
+    assert "## Prices\n\n| id | note | when |\n| --- | --- | --- |\n| 1 |  | 2026-03-01 |\n" in text
+    assert "| 2.5 | a \\| b c | True |\n" in text
+    assert text.endswith("## Other\n\n| x |\n| --- |\n\n")
+
+
+def test_a_book_and_a_web_page_become_markdown(put: Put) -> None:
+    text, _ = read(put("book.epub", epub("Tea", ["A dark night.", "The end."])))
+    assert text == "**Title:** Tea\n\n# Chapter 0\n\nA dark night.\n\n# Chapter 1\n\nThe end."
+    html = "<html><script>x()</script><h1>Thé</h1><p>Déjà <b>bu</b></p></html>".encode("cp1252")
+    assert read(put("page.html", html))[0] == "# Thé\n\nDéjà **bu**"
+
+
+def test_a_pdf_is_read_page_by_page_and_names_the_pages_without_text(put: Put) -> None:
+    text, extracted = read(put("a.pdf", pdf(["First page\nsecond line", "", "Café"])))
+    assert text == "## Page 1\n\nFirst page\nsecond line\n\n## Page 3\n\nCafé\n\n"
+    assert (extracted.text, extracted.pages, extracted.missing) == (True, 3, (2,))
+
+
+def test_p61_a_pdf_without_text_is_left_to_a_model_that_sees(put: Put) -> None:
+    text, extracted = read(put("scan.pdf", pdf(["", ""])))
+    assert (text, extracted.text, extracted.missing) == ("", False, (1, 2))
+
+
+def test_pdfs_read_at_once_keep_their_pages(put: Put) -> None:
+    paths = [put(f"{n}.pdf", pdf([f"file {n} page {p}" for p in range(30)])) for n in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        for number, (text, _) in enumerate(pool.map(read, paths)):
+            assert [line for line in text.splitlines() if line.startswith("file")] == [
+                f"file {number} page {page}" for page in range(30)
+            ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.pdf", pdf(["secret"], encrypted=True), "'a.pdf' is protected by a password. Save a copy without"),
+        ("a.pdf", b"%PDF-1.4\nnothing", "'a.pdf' is damaged (Failed to load document"),
+        ("a.docx", docx("Tea", ["Brew."])[:900], "'a.docx' is damaged (File is not a zip file)"),
+        ("a.docx", archive({"word/document.xml": "<w:document"}), "'a.docx' is damaged"),
+        ("a.xlsx", archive({"xl/workbook.xml": "<workbook"}), "'a.xlsx' is damaged"),
+        ("a.pptx", archive({"ppt/presentation.xml": "<"}), "'a.pptx' is damaged"),
+        ("a.epub", archive({"mimetype": "application/epub+zip"}), "'a.epub' is damaged"),
+        ("a.txt", b"", "'a.txt' is empty. Check that it was saved"),
+        ("a.txt", bytes(range(256)) * 40, "'a.txt' is application/octet-stream, which holds no text."),
+        ("a.zip", archive({"a.txt": "x"}), "'a.zip' is an archive, and archives are not unpacked."),
+        (
+            "a.doc",
+            bytes.fromhex("d0cf11e0a1b11ae1") + bytes(999),
+            "'a.doc' is in the format of Office before",
+        ),
+        (
+            "a.docx",
+            bytes.fromhex("d0cf11e0a1b11ae1") + "EncryptedPackage".encode("utf-16-le"),
+            "'a.docx' is protected by a password.",
+        ),
+    ],
+)
+def test_p61_what_cannot_be_read_gets_a_sentence(put: Put, name: str, content: bytes, sentence: str) -> None:
+    assert refusal(put(name, content)).startswith(sentence)
+
+
+def test_p61_a_zip_bomb_is_not_opened(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office, "_converted", lambda *_: pytest.fail("it was opened"))
+    markup = docx("Tea", ["x"], more={"word/more.xml": bytes(office.LARGEST_MARKUP)})
+    assert len(markup) < 100_000
+    assert "'a.docx' unpacks to 64 MiB in 6 parts, 64 MiB of it markup" in refusal(put("a.docx", markup))
+    parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(office.MOST_PARTS)})
+    assert f"in {office.MOST_PARTS + 5} parts" in refusal(put("b.docx", parts))
+
+
+def test_p61_a_file_over_the_limit_says_the_limit(put: Put) -> None:
+    path = put("a.html", b"<html>")
+    with path.open("r+b") as file:
+        file.truncate(office.LARGEST_MARKUP + 1)
+    with pytest.raises(Unreadable, match="web pages are read up to 64 MiB"):
+        extract(path, Kind("document", "text/html", "html"), path.with_suffix(".out"))
+
+
+@pytest.mark.filterwarnings("ignore:HTML document is too deeply nested")
+def test_p61_deep_nesting_is_read(put: Put) -> None:
+    text, _ = read(put("a.html", b"<html>" + b"<div>" * 20_000 + b"tea" + b"</div>" * 20_000))
+    assert "tea" in text
+
+
+def test_p61_memory_does_not_depend_on_the_size_of_a_text(put: Put) -> None:
+    path = put("a.log", "2026-01-01 INFO déjà vu, request done\n".encode() * 1_000_000)
+    kind = kind_of(path)
+    tracemalloc.start()
+    extracted = extract(path, kind, path.with_suffix(".out"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert extracted.size > 39_000_000
+    assert peak < 20_000_000
+
+
+def test_importing_the_package_loads_no_reader() -> None:
+    code = (
+        "import sys, cognition.documents.extraction, cognition.documents.chunking; "
+        "print({'markitdown', 'magika', 'pypdfium2', 'openpyxl', 'onnxruntime'} & set(sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.strip() == "set()"
