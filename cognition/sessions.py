@@ -1,0 +1,166 @@
+"""The sessions of a user: what each chat holds beside its conversation, and its end.
+
+A session is what a chat was given and what it works on: resources, sources in session memory, sub-agents.
+Long-term memories are never part of one.
+"""
+
+import asyncio
+from collections import defaultdict
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from cognition.memory.sources import Source
+from cognition.services import Services
+from cognition.storage.closings import Closings
+from cognition.storage.registry import Resource
+from cognition.storage.threads import AgentThread
+
+ALL: Final = 1_000_000
+"""More sources than anybody has."""
+
+Content = tuple[list[Resource], list[Source], list[AgentThread]]
+
+
+async def list_sessions(services: Services, user_id: str) -> dict[str, Any]:
+    """A user's sessions as plain JSON, the one that changed last first.
+
+    Raises:
+        Refused: The user is blank.
+    """
+    resources, sources, agents = await _content(services, user_id)
+    sessions: dict[str, Content] = defaultdict(lambda: ([], [], []))
+    for resource in resources:
+        sessions[resource.chat_id][0].append(resource)
+    for source in sources:
+        sessions[source.chat_id][1].append(source)
+    for agent in agents:
+        sessions[agent.chat_id][2].append(agent)
+    rows = [_summary(chat_id, content) for chat_id, content in sessions.items()]
+    rows.sort(key=lambda row: row["changed_at"], reverse=True)
+    return {"user_id": user_id, "total": len(rows), "sessions": rows}
+
+
+async def show_session(services: Services, user_id: str, chat_id: str) -> dict[str, Any]:
+    """What one session holds as plain JSON, the newest first.
+
+    Raises:
+        Refused: The user or the chat is blank.
+    """
+    closed = await closed_at(services, user_id, chat_id)
+    resources, sources, agents = await _content(services, user_id, chat_id)
+    return {
+        "user_id": user_id,
+        "chat_id": chat_id,
+        "closed_at": closed,
+        "resources": [resource_row(resource) for resource in resources],
+        "sources": [_source(source) for source in sources],
+        "agents": [_agent(agent) for agent in agents],
+    }
+
+
+async def close_session(services: Services, user_id: str, chat_id: str) -> dict[str, Any]:
+    """Delete what a session holds, for good, and end the closings that were interrupted before.
+
+    Returns:
+        As plain JSON how much of each kind there was.
+
+    Raises:
+        Refused: The user or the chat is blank.
+    """
+    closings = Closings(await services.database())
+    resources, sources, agents = await _content(services, user_id, chat_id)
+    await asyncio.to_thread(closings.begin, user_id, chat_id)
+    await _purge(services, closings, user_id, chat_id)
+    for user, chat in await asyncio.to_thread(closings.unfinished):
+        await _purge(services, closings, user, chat)
+    return {
+        "user_id": user_id,
+        "chat_id": chat_id,
+        "resources": len(resources),
+        "sources": len(sources),
+        "chunks": sum(source.chunks for source in sources),
+        "agents": len(agents),
+    }
+
+
+async def closed_at(services: Services, user_id: str, chat_id: str) -> float:
+    """When a chat's session was closed last, in unix seconds; 0 when it never was.
+
+    Whoever goes on with a chat asks this first: a closing that was interrupted is ended here, so that it
+    takes nothing with it that comes later.
+    """
+    closings = Closings(await services.database())
+    moment, done = await asyncio.to_thread(closings.of, user_id, chat_id)
+    if not done:
+        await _purge(services, closings, user_id, chat_id)
+    return moment
+
+
+async def _purge(services: Services, closings: Closings, user_id: str, chat_id: str) -> None:
+    """Delete all of a chat; each step may find that it was taken before.
+
+    The registry goes first: what is being ingested stops when its row is gone.
+    """
+    registry, session, threads = await services.registry(), await services.session(), await services.threads()
+    await asyncio.to_thread(registry.purge, user_id, chat_id)
+    await asyncio.to_thread(services.files.purge, user_id, chat_id)
+    await session.purge(user_id, chat_id)
+    checkpointer = await services.checkpointer()
+    for agent in await asyncio.to_thread(threads.of_chat, user_id, chat_id):
+        await checkpointer.adelete_thread(agent.key)
+        await asyncio.to_thread(threads.delete, agent)
+    await asyncio.to_thread(closings.finish, user_id, chat_id)
+
+
+async def _content(services: Services, user_id: str, chat_id: str | None = None) -> Content:
+    """What one chat of a user holds, or all of them do."""
+    registry, session, threads = await services.registry(), await services.session(), await services.threads()
+    everywhere = chat_id is None
+    listing = await session.sources(user_id, chat_id or "every", everywhere=everywhere, limit=ALL)
+    if chat_id is None:
+        resources = await asyncio.to_thread(registry.of_user, user_id)
+        return resources, listing.sources, await asyncio.to_thread(threads.of_user, user_id)
+    resources = await asyncio.to_thread(registry.find, user_id, chat_id)
+    return resources, listing.sources, await asyncio.to_thread(threads.of_chat, user_id, chat_id)
+
+
+def _summary(chat_id: str, content: Content) -> dict[str, Any]:
+    resources, sources, agents = content
+    changed = max(
+        *(resource.updated_at for resource in resources),
+        *(source.indexed_at for source in sources),
+        *(agent.updated_at for agent in agents),
+        0.0,
+        0.0,
+    )
+    return {
+        "chat_id": chat_id,
+        "resources": len(resources),
+        "bytes": sum(resource.size for resource in resources),
+        "sources": len(sources),
+        "chunks": sum(source.chunks for source in sources),
+        "agents": len(agents),
+        "changed_at": changed,
+        "changed_on": _day(changed),
+    }
+
+
+def resource_row(resource: Resource) -> dict[str, Any]:
+    """A resource as plain JSON."""
+    names = ("id", "name", "resource_type", "mime", "size", "status", "chunks", "error", "summary")
+    return {**{name: getattr(resource, name) for name in names}, "created_on": _day(resource.created_at)}
+
+
+def _source(source: Source) -> dict[str, Any]:
+    names = ("source_id", "name", "state", "chunks", "embedded", "characters", "tags", "preview")
+    return {**{name: getattr(source, name) for name in names}, "indexed_on": _day(source.indexed_at)}
+
+
+def _agent(agent: AgentThread) -> dict[str, Any]:
+    names = ("sub_sid", "role", "skill_id", "level", "status", "steps")
+    return {**{name: getattr(agent, name) for name in names}, "updated_on": _day(agent.updated_at)}
+
+
+def _day(moment: float) -> str:
+    """The UTC day of a moment."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
