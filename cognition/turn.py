@@ -1,5 +1,6 @@
 """The account of a turn: where it stands, what it spent, what it was cut short of."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from cognition.levels import Level, Policy, start_level, targets
@@ -64,6 +65,12 @@ def with_failure(turn: Turn, failure: Failure) -> Turn:
 def with_seconds(turn: Turn, seconds: float) -> Turn:
     """The turn after tools ran for so long."""
     return {**turn, "seconds": turn["seconds"] + seconds}
+
+
+def with_agents(turn: Turn, names: Sequence[str]) -> Turn:
+    """The turn after tools behind which others think: each counts as one call, and its time is its own."""
+    calls = {**turn["calls"], **{name: turn["calls"].get(name, 0) + names.count(name) for name in names}}
+    return {**turn, "calls": calls}
 
 
 def with_transfer(turn: Turn) -> Turn:

@@ -17,7 +17,13 @@ BEGINNING: Final = 400
 """Characters of a result that is moved that the model still sees."""
 
 BUDGETED: Final = frozenset(
-    {"search_meta_artifacts", "search_sessions_context", "save_session_context", "query_registry"}
+    {
+        "search_meta_artifacts",
+        "search_sessions_context",
+        "save_session_context",
+        "query_registry",
+        "consult_council",
+    }
 )
 """Tools whose results carry a budget of their own."""
 

@@ -16,6 +16,7 @@ from cognition.turn import (
     calls_left,
     open_targets,
     seconds_left,
+    with_agents,
     with_seconds,
     with_transfer,
 )
@@ -75,9 +76,9 @@ async def use_tools(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     for call in calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
     messages = await without_long_results(answered["messages"], runtime)
-    # What others think about has its own time.
-    spent = 0.0 if any(call["name"] in OWN_BUDGET for call in calls) else monotonic() - started
-    return {"turn": with_seconds(turn, spent), "messages": messages}
+    agents = [call["name"] for call in calls if call["name"] in OWN_BUDGET]
+    turn = with_agents(turn, agents) if agents else with_seconds(turn, monotonic() - started)
+    return {"turn": turn, "messages": messages}
 
 
 async def escalate(state: EchoState, runtime: Runtime[Context]) -> EchoState:

@@ -4,11 +4,14 @@ from typing import Final
 
 from cognition.council.deliberation import outcome, speakers
 from cognition.council.positions import camps, comparable, majority_of
-from cognition.shortening import shorten_together
+from cognition.shortening import shorten, shorten_together
 from cognition.state import CouncilState, Seat, Statement
 
-TRANSCRIPT_CHARACTERS: Final = 40_000
+TRANSCRIPT_CHARACTERS: Final = 24_000
 """The most that the contributions take of a report that has to stand without a synthesis."""
+
+SYNTHESIS_CHARACTERS: Final = 16_000
+"""The most that is shown of a synthesis; the deliberation has it whole."""
 
 
 def report(state: CouncilState) -> str:
@@ -16,7 +19,10 @@ def report(state: CouncilState) -> str:
     parts = [_status(state)]
     match outcome(state):
         case "synthesis":
-            parts += [f"# Synthesis\n\n{state['synthesis']['text']}", _positions(state)]
+            parts += [
+                f"# Synthesis\n\n{shorten(state['synthesis']['text'], SYNTHESIS_CHARACTERS)}",
+                _positions(state),
+            ]
         case "single opinion":
             spoken = [s for s in state["statements"] if not s["absence"]]
             parts.append(f"# One opinion: {_named(state, spoken[-1]['alias'])}\n\n{spoken[-1]['text']}")
