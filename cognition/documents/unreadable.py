@@ -1,7 +1,9 @@
 """A file that holds no text for us."""
 
+from cognition.refusal import Refused
 
-class Unreadable(ValueError):
+
+class Unreadable(Refused):
     """A file that can't be read; the sentence says why and what to do."""
 
 
