@@ -18,6 +18,7 @@ from bench.model_server import model_server
 from bench.report import report
 from cognition.context import BoundContext, Context
 from cognition.memory.long_term import LongTermMemory
+from cognition.memory.session import SessionMemory
 from cognition.prompts.echo import system_prompt
 from cognition.services import Services
 from cognition.settings import Settings
@@ -35,53 +36,68 @@ async def main() -> None:
         home = Path(folder)
         keys = {"GOOGLE_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": url}
         services = Services(Settings(home=home, **keys))
-        silent = SharedMemory(Settings(home=home, recall=False, **keys), services)
         memory = await services.memory()
         await memory.write("bench", "chat", "Profil d'Alignement", "I drink green tea.", 3)
         async with open_checkpointer(home) as saver:
-            runs = contenders(services, silent, saver)
+            runs = contenders(services, saver)
             rows = [await measure(case, question, runs) for case, question in QUESTIONS.items()]
         await services.aclose()
     report("turn", "CPU of a turn, milliseconds (median), and its ratio to create_agent", COLUMNS, rows)
 
 
-COLUMNS = ("turn", "create_agent", "echo, no recall", "ratio", "echo, recall", "ratio with recall")
+COLUMNS = (
+    "turn",
+    "create_agent",
+    "echo alone",
+    "ratio",
+    "echo, recall",
+    "ratio with recall",
+    "echo, indexing",
+    "ratio with indexing",
+)
 Run = Callable[[str, str], Any]
 
 
-class SharedMemory(Services):
-    """Services with settings of their own over the memory of others."""
+class SharedStores(Services):
+    """Services with settings of their own over the stores of others."""
 
-    def __init__(self, settings: Settings, owner: Services) -> None:
-        super().__init__(settings)
+    def __init__(self, owner: Services, **own: Any) -> None:
+        super().__init__(owner.settings.model_copy(update=own))
         self._owner = owner
 
     async def memory(self) -> LongTermMemory:
         """The other's memory: a folder is opened once."""
         return await self._owner.memory()
 
+    async def session(self) -> SessionMemory:
+        """The other's session memory."""
+        return await self._owner.session()
 
-def contenders(services: Services, silent: Services, saver: Any) -> dict[str, Run]:
-    """The three that are compared; each runs one turn on a thread."""
+
+def contenders(services: Services, saver: Any) -> dict[str, Run]:
+    """The four that are compared; each runs one turn on a thread, and what it starts in the background."""
     tools = echo_tools(("MODEL_FLASH", "MODEL_PRO"), "on")
     prompt = system_prompt("MODEL_LITE", may_climb=True, remembers=True)
     model = services.models.chat("MODEL_LITE")
     agent = create_agent(model, list(tools), system_prompt=prompt, checkpointer=saver, context_schema=Context)
     echo = graph.copy(update={"checkpointer": saver})
-    recalling = BoundContext(user_id="bench", bound=services)
-    plain = BoundContext(user_id="bench", bound=silent)
 
-    def run(target: Any, context: Context) -> Run:
-        def turn(thread: str, question: str) -> Any:
+    def run(target: Any, *, recall: bool, indexing: bool) -> Run:
+        bound = SharedStores(services, recall=recall, index_conversation=indexing)
+        context = BoundContext(user_id="bench", bound=bound)
+
+        async def turn(thread: str, question: str) -> None:
             config = {"configurable": {"thread_id": thread}}
-            return target.ainvoke({"messages": [HumanMessage(question)]}, config, context=context)
+            await target.ainvoke({"messages": [HumanMessage(question)]}, config, context=context)
+            await bound.jobs.finish()
 
         return turn
 
     return {
-        "create_agent": run(agent, recalling),
-        "plain": run(echo, plain),
-        "recall": run(echo, recalling),
+        "create_agent": run(agent, recall=False, indexing=False),
+        "alone": run(echo, recall=False, indexing=False),
+        "recall": run(echo, recall=True, indexing=False),
+        "indexing": run(echo, recall=False, indexing=True),
     }
 
 
@@ -94,8 +110,9 @@ async def measure(case: str, question: str, runs: dict[str, Run]) -> tuple[objec
             await run(f"{case}-{name}-{turn}", question)
             if turn >= WARM_UP:
                 spent[name].append((process_time() - started) * 1000)
-    base, plain, recall = (median(spent[name]) for name in ("create_agent", "plain", "recall"))
-    return case, f"{base:.1f}", f"{plain:.1f}", f"{plain / base:.2f}", f"{recall:.1f}", f"{recall / base:.2f}"
+    base, *others = (median(times) for times in spent.values())
+    compared = [cell for time in others for cell in (f"{time:.1f}", f"{time / base:.2f}")]
+    return case, f"{base:.1f}", *compared
 
 
 if __name__ == "__main__":
