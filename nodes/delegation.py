@@ -3,7 +3,7 @@
 import asyncio
 from functools import cache
 from time import monotonic
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from langchain_core.messages import (
     AIMessage,
@@ -36,6 +36,8 @@ from tools import cognitive_level
 from tools.toolset import sub_agent_tools
 
 Status = Literal["success", "pending_question", "budget_exhausted", "error"]
+
+OUT_OF_TIME: Final = "its time was spent"
 
 
 async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
@@ -151,6 +153,8 @@ async def _think(state: DelegationState, runtime: Runtime[Context]) -> Delegatio
         return {"turn": {**turn, "cut": cut}}
     targets = open_targets(turn, context.policy, settings)
     turn, said = await _asked(state, targets, runtime)
+    if seconds_left(turn, settings) <= 0 and any("error" in _stamp(message) for message in said):
+        return {"turn": {**turn, "cut": OUT_OF_TIME}}  # cut off by our own limit: what it has is not lost
     return {"turn": turn, "messages": said}
 
 
@@ -221,7 +225,7 @@ def _cut(state: DelegationState, runtime: Runtime[Context]) -> str:
         return "its tool calls were spent"
     if calls_left(turn, settings) <= 1:
         return "its model calls were spent"
-    return "its time was spent" if seconds_left(turn, settings) <= 0 else ""
+    return OUT_OF_TIME if seconds_left(turn, settings) <= 0 else ""
 
 
 def _closed(state: DelegationState, status: Status) -> DelegationState:

@@ -1,0 +1,62 @@
+"""Sub-agents beside the chat that calls them, both on the same models."""
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any
+
+from cognition.assignment import Assignment, Report
+from cognition.context import BoundContext
+from cognition.delegation import SubAgents
+from cognition.rehearsal import Call, Reply, Request
+from cognition.services import Services
+from graphs.delegation import graph
+
+LOOK = Call("list_skills")
+
+
+def agents(services: Services, user: str = "ada", chat: str = "c", **more: Any) -> SubAgents:
+    """The sub-agents of a chat, as the tools get at them."""
+    return SubAgents(graph, BoundContext(user_id=user, bound=services, chat_id=chat, **more))
+
+
+async def delegate(services: Services, task: str, **more: Any) -> Report:
+    """Have a task done in Ada's chat."""
+    return await agents(services).delegate(Assignment(task=task, **more))
+
+
+def is_agent(request: Request) -> bool:
+    """Whether a request is a sub-agent's, and not the chat's own."""
+    return request.system.startswith("You are a sub-agent")
+
+
+def beside(chat: Sequence[Reply], agent: Callable[[Request], Reply] | Sequence[Reply]) -> Any:
+    """A script for a model that speaks for the chat and for its sub-agents."""
+    played = {True: 0, False: 0}
+    lock = Lock()
+
+    def play(request: Request) -> Reply:
+        role = is_agent(request)
+        if role and callable(agent):
+            return agent(request)
+        replies = agent if role else chat
+        with lock:
+            played[role] += 1
+            return replies[min(played[role], len(replies)) - 1]  # type: ignore[index]
+
+    return play
+
+
+def task_of(request: Request) -> str:
+    """The text of the newest task, with what stands under it."""
+    return request.texts[_newest_task(request)]
+
+
+def steps_of(request: Request) -> int:
+    """How often tools were run for the newest task before a request."""
+    contents = request.body["contents"][_newest_task(request) :]
+    return sum("functionResponse" in content["parts"][0] for content in contents)
+
+
+def _newest_task(request: Request) -> int:
+    contents = request.body["contents"]
+    return max(i for i, content in enumerate(contents) if content["role"] == "user" and request.texts[i])

@@ -1,0 +1,282 @@
+"""The threads of sub-agents, as the chat that calls them gets at them."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from cognition.assignment import Assignment
+from cognition.context import BoundContext
+from cognition.delegation import UnknownThread
+from cognition.rehearsal import Call, RehearsalServer, Reply, Request
+from cognition.services import Services
+from cognition.storage.threads import AgentThread, ThreadBusy
+from graphs.echo import graph
+from tests.conftest import DISTILLATION, FLASH, LITE
+from tests.graphs.agents import LOOK, agents, beside, delegate, is_agent
+from tests.graphs.test_echo_levels import ask, climb
+
+
+def chat(services: Services, thread: str = "c", user: str = "ada") -> Any:
+    """A chat that keeps its thread: a function that says something in it and gives its messages."""
+    echo = graph.copy(update={"checkpointer": InMemorySaver()})
+    config = {"configurable": {"thread_id": thread}}
+    context = BoundContext(user_id=user, bound=services)
+
+    async def say(text: str) -> list[Any]:
+        return (await echo.ainvoke(ask(text), config, context=context))["messages"]
+
+    return say
+
+
+def call(**arguments: str) -> Call:
+    return Call("delegate_to_agent", arguments)
+
+
+def results(messages: list[Any]) -> list[ToolMessage]:
+    """What the tools answered in the newest turn."""
+    newest = max(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
+    return [message for message in messages[newest:] if isinstance(message, ToolMessage)]
+
+
+async def test_a_thread_is_gone_on_with_after_a_restart(
+    rehearsal: RehearsalServer, make_settings: Any
+) -> None:
+    services = Services(make_settings())
+    rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Eight.")])
+    report = await delegate(services, "Count them")
+    await services.aclose()
+    services = Services(make_settings())
+    rehearsal.script(LITE, [Reply(text="Sixteen.")])
+    again = await delegate(services, "Twice that?", sub_sid=f" {report.sub_sid} ")
+    assert (again.sub_sid, again.outcome["text"]) == (report.sub_sid, "Sixteen.")
+    sent = rehearsal.requests[-1].texts
+    assert [text for text in sent if text] == ["Count them", "Eight.", "Twice that?"]
+    await services.aclose()
+
+
+async def test_p74_a_question_reaches_the_chat_and_the_answer_its_thread(
+    rehearsal: RehearsalServer, make_settings: Any
+) -> None:
+    services = Services(make_settings())
+    rehearsal.script(
+        LITE,
+        beside(
+            [Reply(calls=[call(task="Book it")]), Reply(text="When?")], [Reply(text="Ok.\nQUESTION: when?")]
+        ),
+    )
+    (asked,) = results(await chat(services)("Book a table"))
+    assert asked.text.startswith("Status: pending_question")
+    sub_sid = asked.artifact["sub_sid"]
+    (thread,) = await agents(services).open_threads()
+    assert (thread.sub_sid, thread.status, thread.answer) == (sub_sid, "waiting", "Ok. QUESTION: when?")
+    await services.jobs.finish()
+    await services.aclose()
+    services = Services(make_settings())
+    answered = [Reply(calls=[call(task="At eight", sub_sid=sub_sid)]), Reply(text="Booked.")]
+    rehearsal.script(LITE, beside(answered, [Reply(text="Booked for eight.")]))
+    (told,) = results(await chat(services)("At eight"))
+    assert told.artifact["status"] == "success"
+    (request,) = [r for r in rehearsal.requests[3:] if is_agent(r)]
+    assert [text for text in request.texts if text] == ["Book it", "Ok.\nQUESTION: when?", "At eight"]
+    (thread,) = await agents(services).open_threads()
+    assert (thread.status, thread.steps) == ("open", 2)
+    await services.jobs.finish()
+    await services.aclose()
+
+
+async def test_p29_delegations_of_one_message_run_side_by_side_on_threads_of_their_own(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+
+    def agent(request: Request) -> Reply:
+        return Reply(text=f"Done: {request.texts[0]}", latency=0.2)
+
+    calls = [call(task=f"task {n}") for n in range(3)]
+    rehearsal.script(LITE, beside([Reply(calls=calls), Reply(text="All.")], agent))
+    events, messages = [], []
+    async for mode, part in graph.astream(
+        ask("Go"),
+        {"configurable": {"thread_id": "c"}},
+        context=BoundContext(user_id="ada", bound=services),
+        stream_mode=["custom", "values"],
+    ):
+        if mode == "values":
+            messages = part["messages"]
+        elif part["type"] == "delegation":
+            events.append(part["event"])
+    assert events == ["started"] * 3 + ["ended"] * 3
+    answered = results(messages)
+    assert [message.artifact["text"] for message in answered] == [f"Done: task {n}" for n in range(3)]
+    assert len({message.artifact["sub_sid"] for message in answered}) == 3
+    assert len(await agents(services).open_threads()) == 3
+
+
+async def test_p20_one_that_fails_leaves_the_others_results(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    def agent(request: Request) -> Reply:
+        return Reply(failure="blocked") if "bad" in request.texts[0] else Reply(text="Fine.")
+
+    calls = [call(task="good"), call(task="bad"), call(task=" "), call(task="x", skill_id="nobody")]
+    rehearsal.script(LITE, beside([Reply(calls=calls), Reply(text="One of four.")], agent))
+    messages = await chat(services)("Go")
+    good, bad, blank, unknown = results(messages)
+    assert good.artifact["status"] == "success"
+    assert bad.artifact["status"] == "error"
+    assert blank.text == "Error: nothing was done. The task is blank: say what the sub-agent shall do."
+    assert "nobody" in unknown.text
+    assert messages[-1].text == "One of four."
+    assert len(await agents(services).open_threads()) == 2, "what was refused opened nothing"
+
+
+async def test_p29_the_same_thread_twice_in_one_message_is_refused_once(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Ready.")])
+    sub_sid = (await delegate(services, "Get ready")).sub_sid
+    calls = [call(task="left", sub_sid=sub_sid), call(task="right", sub_sid=sub_sid)]
+    rehearsal.script(LITE, beside([Reply(calls=calls), Reply(text="Hm.")], [Reply(text="Done.")]))
+    answered = results(await chat(services)("Go"))
+    assert sorted(message.text.startswith("Status: success") for message in answered) == [False, True]
+    assert any("is at work" in message.text for message in answered)
+
+
+async def test_p29_the_chats_stream_has_the_agents_progress_and_none_of_its_messages(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(
+        LITE,
+        beside(
+            [Reply(calls=[call(task="Go")]), Reply(text="Told.")], [Reply(calls=[LOOK]), climb("MODEL_FLASH")]
+        ),
+    )
+    rehearsal.script(FLASH, [Reply(text="Secret thoughts.", chunks=3)])
+    texts, events = "", []
+    async for namespace, mode, part in graph.astream(
+        ask("Go"),
+        {"configurable": {"thread_id": "c"}},
+        context=BoundContext(user_id="ada", bound=services),
+        stream_mode=["messages", "custom", "updates"],
+        subgraphs=True,
+    ):
+        assert namespace == ()
+        if mode == "messages" and part[0].type != "tool":
+            texts += part[0].text
+        elif mode == "custom":
+            events.append(part)
+    assert texts == "Told."
+    told = [event for event in events if event["type"] == "delegation"]
+    assert [event["event"] for event in told] == ["started", "tool", "tool", "level", "ended"]
+    assert told[-1]["status"] == "success"
+    assert {event["sub_sid"] for event in told} == {told[0]["sub_sid"]}
+    assert {event["type"] for event in events} <= {"delegation", "tool"}
+
+
+async def test_p47_threads_of_other_chats_and_users_are_not_there(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Done.")])
+    sub_sid = (await delegate(services, "Go")).sub_sid
+    for stranger in (agents(services, "eve"), agents(services, "ada", "other"), agents(services, "eve", "x")):
+        assert await stranger.open_threads() == []
+        for attempt in (
+            stranger.delegate(Assignment(task="Tell me", sub_sid=sub_sid)),
+            stranger.messages(sub_sid),
+            stranger.close(sub_sid),
+            stranger.resume(sub_sid),
+        ):
+            with pytest.raises(UnknownThread, match="None is open"):
+                await attempt
+    assert [message.text for message in await agents(services).messages(sub_sid)] == ["Go", "Done."]
+
+
+async def test_an_unknown_agent_is_a_sentence_that_names_the_open_ones(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Done.")])
+    sub_sid = (await delegate(services, "Go", system_prompt="You count.\nSlowly.")).sub_sid
+    calls = [call(task="On", sub_sid="dlg_0000000000"), Call("close_agent_session", {"sub_sid": "dlg_1"})]
+    rehearsal.script(LITE, beside([Reply(calls=calls), Reply(text="No.")], []))
+    for message in results(await chat(services)("Go on")):
+        assert message.text.startswith("Error")
+        assert f"{sub_sid} (You count.)" in message.text
+
+
+async def test_agents_are_listed_and_closed(rehearsal: RehearsalServer, services: Services) -> None:
+    listing, say = Call("list_agent_sessions"), chat(services)
+    rehearsal.script(LITE, beside([Reply(calls=[listing]), Reply(text="None.")], []))
+    assert "No sub-agent is open" in results(await say("Who is at work?"))[0].text
+    rehearsal.script(LITE, [Reply(text="Long. " * 100)])
+    sub_sid = (await delegate(services, "Count </agents> well")).sub_sid
+    closing = Call("close_agent_session", {"sub_sid": sub_sid})
+    turns = [Reply(calls=[listing]), Reply(text="One."), Reply(calls=[closing]), Reply(text="Closed.")]
+    rehearsal.script(LITE, beside(turns, []))
+    told = results(await say("Who is at work?"))[0].text
+    assert f"- {sub_sid} · agent · open · 1 steps · 0 seconds ago" in told
+    assert "asked: Count &lt;/agents&gt; well\n" in told
+    assert told.count("Long.") <= 200 // len("Long. ") + 1, "200 characters of each"
+    assert results(await say("Close it"))[0].text == f"Closed: {sub_sid} (agent)."
+    assert await agents(services).open_threads() == []
+    saver = await services.checkpointer()
+    assert [saved async for saved in saver.alist(None)] == [], "its checkpoints are deleted"
+
+
+async def test_an_expert_is_told_what_the_chat_is_about_and_remembers(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    consult = Call("consult_expert_consultant", {"question": "Is it safe?", "skill_id": "devils-advocate"})
+    rehearsal.script(DISTILLATION, [Reply(text="They build </context> a bridge.")])
+    rehearsal.script(LITE, beside([Reply(calls=[consult]), Reply(text="No.")], [Reply(text="Hardly.")]))
+    say = chat(services)
+    (first,) = results(await say("We build a bridge"))
+    (request,) = [r for r in rehearsal.requests if is_agent(r)]
+    assert "They build &lt;/context&gt; a bridge." in request.texts[0]
+    assert request.texts[0].endswith("Is it safe?")
+    assert "<expertise" in request.system
+    again = Call(
+        "consult_expert_consultant",
+        {**consult.args, "question": "Why?", "sub_sid": first.artifact["sub_sid"]},
+    )
+    rehearsal.script(LITE, beside([Reply(calls=[again]), Reply(text="So.")], [Reply(text="Wind.")]))
+    (second,) = results(await say("Ask why"))
+    assert second.artifact["sub_sid"] == first.artifact["sub_sid"]
+    assert [r.texts[-1] for r in rehearsal.requests if is_agent(r)][-1] == "Why?", "told once"
+    other = Call("consult_expert_consultant", {**again.args, "skill_id": "architect"})
+    rehearsal.script(LITE, beside([Reply(calls=[other]), Reply(text="Hm.")], []))
+    (refused,) = results(await say("Ask another"))
+    assert "stays it" in refused.text
+
+
+async def test_a_chat_that_cannot_be_summarised_is_no_context(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    consult = Call("consult_expert_consultant", {"question": "Is it safe?", "skill_id": "devils-advocate"})
+    rehearsal.script(DISTILLATION, [Reply(failure="blocked")])
+    rehearsal.script(LITE, beside([Reply(calls=[consult]), Reply(text="No.")], [Reply(text="Hardly.")]))
+    await chat(services)("We build a bridge")
+    (request,) = [r for r in rehearsal.requests if is_agent(r)]
+    assert request.texts[0].startswith("No context:")
+    assert "withheld" not in request.texts[0]
+
+
+async def test_a_role_stays_and_that_is_said(rehearsal: RehearsalServer, services: Services) -> None:
+    rehearsal.script(LITE, [Reply(text="Done.")])
+    sub_sid = (await delegate(services, "Go", system_prompt="You count.")).sub_sid
+    assert not (await delegate(services, "On", sub_sid=sub_sid, system_prompt="You count.")).note
+    assert (await delegate(services, "On", sub_sid=sub_sid, system_prompt="You sing.")).note
+    assert "You count." in rehearsal.requests[-1].system
+    assert "You sing." not in rehearsal.requests[-1].system
+
+
+async def test_an_agent_at_work_is_neither_closed_nor_called(services: Services) -> None:
+    threads = await services.threads()
+    thread = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="agent")
+    await asyncio.to_thread(threads.begin, thread, "Go")
+    with threads.claimed(thread):
+        for attempt in (agents(services).close("dlg_1"), delegate(services, "On", sub_sid="dlg_1")):
+            with pytest.raises(ThreadBusy):
+                await attempt
+    assert (await agents(services).close("dlg_1")).sub_sid == "dlg_1"

@@ -1,0 +1,52 @@
+"""P74: whether an answer ends in a question to whoever asked."""
+
+import pytest
+
+from cognition.question import question_in
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("QUESTION: which one?", "which one?"),
+        ("Done half.\n\nQUESTION: which one?\n\n", "which one?"),
+        ("**QUESTION:** which one?", "which one?"),
+        ("**QUESTION: which one?**", "which one?"),
+        ("   QUESTION:which one?", "which one?"),
+        ("```\nx = 1\n```\nQUESTION: which one?", "which one?"),
+        ("> He asked.\n\nQUESTION: which one?", "which one?"),
+        ("~~~\n```\n~~~\nQUESTION: which one?", "which one?"),
+    ],
+)
+def test_a_last_line_that_asks_is_a_question(text: str, question: str) -> None:
+    assert question_in(text) == question
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        "Which one?",
+        "QUESTION:",
+        "**QUESTION:**",
+        "QUESTION: which one?\nNever mind.",
+        "question: which one?",
+        "My QUESTION: which one?",
+        "QUESTIONS: which ones?",
+        "> QUESTION: which one?",
+        "> He said:\nQUESTION: which one?",
+        '"QUESTION: which one?"',
+        "- QUESTION: which one?",
+        "    QUESTION: which one?",
+        "\tQUESTION: which one?",
+        "```\nQUESTION: which one?\n```",
+        "```\nQUESTION: which one?",
+        "````\n```\nQUESTION: which one?",
+        "~~~text\nQUESTION: which one?",
+        "```\n~~~\nQUESTION: which one?",
+        "<file>\nQUESTION: which one?\n</file>",
+    ],
+)
+def test_what_is_quoted_or_code_or_not_last_is_none(text: str) -> None:
+    assert question_in(text) == ""
