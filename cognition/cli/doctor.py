@@ -17,12 +17,13 @@ from cognition.cli.server_session import open_server_session
 from cognition.cli.view import printable
 from cognition.embedding import EmbeddingUnavailable, load_embedder
 from cognition.levels import LEVELS, Role
-from cognition.memory.engine import StampMismatch
+from cognition.memory.engine import Damaged, StampMismatch
 from cognition.models import Failure, Models
 from cognition.services import Services
 from cognition.settings import Settings, process_settings
 from cognition.storage.checkpointer import FILE, open_checkpointer
 from cognition.storage.folder import FolderInUse, Holder, holder_of
+from cognition.storage.room import DiskFull
 
 PACKAGES = (
     "langgraph",
@@ -149,6 +150,8 @@ async def _memories(settings: Settings) -> Check:
         return Check("memories", True, f"not opened, process {taken.holder.pid} has them open")
     except StampMismatch as error:
         return Check("memories", False, "of another embedding model", str(error))
+    except (Damaged, DiskFull) as error:
+        return Check("memories", False, "not to be opened", str(error))
     finally:
         await services.aclose()
     return Check("memories", True, "they open, and their vectors are of this embedding model")

@@ -50,7 +50,11 @@ class FolderLock:
         except BlockingIOError:
             os.close(self._file)
             raise FolderInUse(home, read_holder(home)) from None
-        self.announce(url)
+        try:
+            self.announce(url)
+        except OSError:
+            os.close(self._file)  # a full disk: who can't say that it holds the folder doesn't
+            raise
 
     def announce(self, url: str) -> None:
         """Write who holds the folder."""
@@ -83,7 +87,7 @@ def holder_of(home: Path) -> Holder | None:
 def read_holder(home: Path) -> Holder:
     """What the lock file says; pid 0 while its holder is still writing it."""
     try:
-        told = json.loads((home / LOCK_FILE).read_text() or "{}")
-    except json.JSONDecodeError:
-        told = {}
-    return Holder(int(told.get("pid", 0)), str(told.get("url", "")))
+        told = json.loads((home / LOCK_FILE).read_bytes())
+        return Holder(int(told["pid"]), str(told["url"]))
+    except (ValueError, TypeError, KeyError):
+        return Holder(0, "")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from cognition.memory.engine.port import (
     CollectionSpec,
+    Damaged,
     Filter,
     Hit,
     Match,
@@ -20,6 +21,7 @@ from cognition.memory.engine.port import (
 
 __all__ = [
     "CollectionSpec",
+    "Damaged",
     "Filter",
     "Hit",
     "Match",

@@ -1,10 +1,7 @@
 """Qdrant in this process: one shard per collection under the folder, durable through its write-ahead log."""
 
 import asyncio
-import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -14,7 +11,6 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as edge
 
-from cognition.embedding import Stamp
 from cognition.memory.engine import requests
 from cognition.memory.engine.port import (
     TENANT,
@@ -26,11 +22,12 @@ from cognition.memory.engine.port import (
     Record,
     Scores,
     SparseVector,
-    StampMismatch,
     Vector,
     check_user,
 )
+from cognition.memory.engine.shard import open_shard
 from cognition.storage.folder import FolderLock
+from cognition.storage.room import require_room
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,9 +37,6 @@ BATCH: Final = 256
 
 MANY: Final = 100_000
 """Values of one field that are counted at most."""
-
-STAMP_FILE: Final = "stamp.json"
-SHARD_FOLDER: Final = "shard"
 
 
 class EmbeddedEngine:
@@ -80,22 +74,17 @@ class EmbeddedEngine:
         with self._opening:
             if spec.name not in self._open:
                 folder = self._root / spec.name
-                if not folder.exists():
-                    _create(folder, spec)
-                stored = Stamp(**json.loads((folder / STAMP_FILE).read_text()))
-                if stored != spec.stamp:
-                    raise StampMismatch(_mismatch(spec, stored))
-                shard = edge.EdgeShard.load(str(folder / SHARD_FOLDER))
-                self._open[spec.name] = EmbeddedCollection(spec, shard)
+                self._open[spec.name] = EmbeddedCollection(spec, open_shard(folder, spec), folder)
             return self._open[spec.name]
 
 
 class EmbeddedCollection:
     """A shard behind the port. Calls run in threads: the engine lets go of the interpreter's lock."""
 
-    def __init__(self, spec: CollectionSpec, shard: edge.EdgeShard) -> None:
+    def __init__(self, spec: CollectionSpec, shard: edge.EdgeShard, folder: Path) -> None:
         self.spec = spec
         self.shard = shard
+        self._folder = folder
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Store points, a batch an operation."""
@@ -116,13 +105,13 @@ class EmbeddedCollection:
         """Remove the points that match."""
         found = await self.count(where)
         operation = edge.UpdateOperation.delete_points_by_filter(requests.condition(where))
-        await _settled(self.shard.update, operation)
+        await _settled(self._update, operation)
         return found
 
     async def set_payload(self, where: Filter, payload: Mapping[str, Any]) -> None:
         """Set payload fields on the points that match."""
         operation = edge.UpdateOperation.set_payload_by_filter(requests.condition(where), dict(payload))
-        await _settled(self.shard.update, operation)
+        await _settled(self._update, operation)
 
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
         """The user's points of these ids, in that order."""
@@ -197,11 +186,15 @@ class EmbeddedCollection:
 
     def _upsert(self, points: Sequence[Point]) -> None:
         # Making the points takes longer than storing them: not on the event loop.
-        self.shard.update(edge.UpdateOperation.upsert_points([requests.stored(point) for point in points]))
+        self._update(edge.UpdateOperation.upsert_points([requests.stored(point) for point in points]))
 
     def _add_vectors(self, vectors: Sequence[tuple[str, Any]], own: edge.Filter) -> None:
         changed = [edge.PointVectors(id_, {"dense": vector}) for id_, vector in vectors]
-        self.shard.update(edge.UpdateOperation.update_vectors(changed, own))
+        self._update(edge.UpdateOperation.update_vectors(changed, own))
+
+    def _update(self, operation: edge.UpdateOperation) -> None:
+        require_room(self._folder)  # the engine writes to mapped files: on a full disk the process is killed
+        self.shard.update(operation)
 
     def _count(self, where: Filter) -> int:
         return self.shard.count(edge.CountRequest(filter=requests.condition(where), exact=True))
@@ -236,44 +229,6 @@ class EmbeddedCollection:
         if vector.shape != (dims,) or not np.isfinite(vector).all():
             msg = f"A vector of {self.spec.name!r} must be {dims} finite numbers; this one is {vector.shape}."
             raise ValueError(msg)
-
-
-def _create(folder: Path, spec: CollectionSpec) -> None:
-    """Make the shard beside its place and move it there whole: a crash leaves no half of one."""
-    making = folder.with_suffix(".new")
-    shutil.rmtree(making, ignore_errors=True)
-    (making / SHARD_FOLDER).mkdir(parents=True)
-    config = edge.EdgeConfig(
-        vectors={
-            "dense": edge.EdgeVectorParams(
-                size=spec.stamp.dims,
-                distance=edge.Distance.Cosine,
-                memory=edge.Memory.Cold if spec.large else None,
-            )
-        },
-        sparse_vectors={"sparse": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-        wal_enabled=True,
-    )
-    shard = edge.EdgeShard.create(str(making / SHARD_FOLDER), config)
-    index = edge.UpdateOperation.create_field_index
-    shard.update(index(TENANT, edge.KeywordIndexParams(is_tenant=True)))
-    for name in spec.keywords:
-        shard.update(index(name, edge.KeywordIndexParams()))
-    for name in spec.floats:
-        shard.update(index(name, edge.FloatIndexParams()))
-    for name in spec.integers:
-        shard.update(index(name, edge.IntegerIndexParams(lookup=True, range=True)))
-    shard.close()
-    (making / STAMP_FILE).write_text(json.dumps(asdict(spec.stamp)))
-    making.rename(folder)
-
-
-def _mismatch(spec: CollectionSpec, stored: Stamp) -> str:
-    return (
-        f"The vectors of {spec.name!r} were made by {stored.model!r} ({stored.revision}, {stored.dims} "
-        f"dimensions); the settings name {spec.stamp.model!r} ({spec.stamp.revision}, {spec.stamp.dims}). "
-        "Set the old model again, or run `cognition reembed` to embed what is stored with the new one."
-    )
 
 
 async def _settled(function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:

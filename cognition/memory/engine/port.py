@@ -20,6 +20,10 @@ class StampMismatch(RuntimeError):
     """The vectors that are stored are of another embedding model; the message names both and the way out."""
 
 
+class Damaged(RuntimeError):
+    """What is stored can't be read; the message says where it is and what can be done."""
+
+
 @dataclass(frozen=True)
 class CollectionSpec:
     """What a collection holds. A field that is filtered, ordered or counted by must be named here.
@@ -208,6 +212,7 @@ class VectorEngine(Protocol):
 
         Raises:
             StampMismatch: It was filled by another embedding model. Nothing is changed.
+            Damaged: It can't be read.
         """
 
     async def aclose(self) -> None:

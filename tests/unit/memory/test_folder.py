@@ -13,10 +13,11 @@ import pytest
 
 from cognition.embedding import Stamp
 from cognition.memory.artifact import collection_spec
-from cognition.memory.engine import Filter, Point, SparseVector, StampMismatch, open_engine
+from cognition.memory.engine import Damaged, Filter, Point, SparseVector, StampMismatch, open_engine
 from cognition.memory.lexical import detect_language, document_terms, query_terms
 from cognition.services import Services
-from cognition.storage.folder import FolderInUse, holder_of
+from cognition.storage.folder import FolderInUse, FolderLock, holder_of
+from cognition.storage.room import DiskFull
 from tests.unit.memory.conftest import stored
 from tests.unit.memory.test_refusals import NAUGHTY
 
@@ -94,6 +95,62 @@ async def test_p40_vectors_of_another_model_are_refused_and_kept(other: Stamp, t
         await engine.collection(collection_spec(other))
     assert await (await engine.collection(collection_spec(STAMP))).count(Filter("ada")) == 1
     await engine.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *(("stamp.json", content) for content in (b"", b"\xff\xfe", b"[]", b'{"model": 1}')),
+        ("shard/edge_config.json", b""),
+        ("shard/wal/first-index", b""),
+    ],
+)
+async def test_what_cannot_be_read_is_named_and_left_as_it_is(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    spec = collection_spec(STAMP)
+    await engine.collection(spec)
+    await engine.aclose()
+    broken = tmp_path / "vectors" / spec.name / name
+    broken.write_bytes(content)
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    with pytest.raises(Damaged, match=rf"{spec.name}' can't be read"):
+        await engine.collection(spec)
+    await engine.aclose()
+    assert broken.read_bytes() == content
+
+
+async def test_a_disk_without_room_refuses_what_would_kill_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    collection = await engine.collection(collection_spec(STAMP))
+    await collection.upsert([point("kept")])
+    monkeypatch.setattr("cognition.storage.room.LEAST_BYTES", 1 << 62)
+    kept = Filter("ada")
+    for write in (
+        collection.upsert([point("new")]),
+        collection.delete(kept),
+        collection.set_payload(kept, {"recall_count": 9}),
+    ):
+        with pytest.raises(DiskFull, match="MB left"):
+            await write
+    (record,) = await collection.retrieve("ada", [point("kept").id])
+    assert record.payload["recall_count"] == 0
+    await engine.aclose()
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    with pytest.raises(DiskFull, match="make some room"):
+        await engine.collection(collection_spec(STAMP))
+    await engine.aclose()
+
+
+@pytest.mark.parametrize("told", ["", "null", "[1]", "nonsense", '{"pid": "x"}'])
+def test_p43_a_holder_that_left_no_name_is_told_all_the_same(told: str, tmp_path: Path) -> None:
+    with FolderLock(tmp_path):
+        (tmp_path / "lock").write_text(told)
+        with pytest.raises(FolderInUse, match="in use by process 0"):
+            FolderLock(tmp_path)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

@@ -1,0 +1,31 @@
+"""Whether the disk has room for another write."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+LEAST_BYTES: Final = 32 << 20
+"""More than the largest single write, beside what other programs may take meanwhile."""
+
+
+class DiskFull(RuntimeError):
+    """There is too little room to write safely; the message says where and how much. Nothing was changed."""
+
+
+def require_room(folder: Path) -> None:
+    """Refuse to write where the room might not do; blocking.
+
+    Args:
+        folder: One that is there, or whose nearest parent is.
+
+    Raises:
+        DiskFull: There is too little.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    disk = os.statvfs(there)
+    if (free := disk.f_bavail * disk.f_frsize) < LEAST_BYTES:
+        msg = (
+            f"The disk of {str(folder)!r} has {free >> 20} MB left, and {LEAST_BYTES >> 20} MB are needed: "
+            "make some room and try again. Nothing was changed."
+        )
+        raise DiskFull(msg)
