@@ -2,10 +2,14 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from cognition.refusal import Refused
+
+Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Settings(BaseSettings):
@@ -74,7 +78,7 @@ class Settings(BaseSettings):
         default=True,
         description="Whether the turns of a chat go into its session memory, where they are found again.",
     )
-    importance_weights: tuple[float, float, float, float, float] = Field(
+    importance_weights: tuple[Weight, Weight, Weight, Weight, Weight] = Field(
         default=(0.55, 0.75, 1.0, 1.3, 1.7),
         description="What the importances 1–5 of a memory weigh in recall, as a JSON list.",
     )
@@ -118,6 +122,11 @@ class Settings(BaseSettings):
         default=10, ge=2, le=50, description="Excerpts of a large file that its summary is written from."
     )
 
+    @field_validator("home")
+    @classmethod
+    def _starts_from_the_users_home(cls, value: Path) -> Path:
+        return value.expanduser()  # no shell has read what stands in `.env`
+
     @field_validator("model_lite", "model_flash", "model_pro", "model_distillation")
     @classmethod
     def _names_its_provider(cls, value: str) -> str:
@@ -129,5 +138,13 @@ class Settings(BaseSettings):
 
 @lru_cache(maxsize=1)
 def process_settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings()
+    """The settings of this process, read once.
+
+    Raises:
+        Refused: `.env` is no text.
+    """
+    try:
+        return Settings()
+    except UnicodeDecodeError as error:
+        msg = f"The file '.env' can't be read ({error}): save it as UTF-8."
+        raise Refused(msg) from error

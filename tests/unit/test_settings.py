@@ -1,12 +1,15 @@
 """Settings: from the environment, refused with a sentence when they can't be meant."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
 from cognition.levels import LEVELS, ceiling, lower_levels, start_level, targets
 from cognition.models import Models
 from cognition.prices import cost
-from cognition.settings import Settings
+from cognition.refusal import Refused
+from cognition.settings import Settings, process_settings
 
 
 def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,6 +24,32 @@ def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_p76_a_model_without_its_provider_is_refused_at_start(name: str) -> None:
     with pytest.raises(ValidationError, match="provider:model"):
         Settings(model_pro=name)
+
+
+@pytest.mark.parametrize(
+    "weights", ["[0, 1, 1, 1, 1]", "[1, 1, 1, 1, -2]", "[1, 1, 1, 1]", '[1, 1, 1, 1, "NaN"]']
+)
+def test_p77_weights_that_would_turn_the_ranking_around_are_refused(
+    weights: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COGNITION_IMPORTANCE_WEIGHTS", weights)
+    with pytest.raises(ValidationError, match="importance_weights"):
+        Settings()
+
+
+def test_a_tilde_is_the_users_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COGNITION_HOME", "~/memories")
+    assert Settings().home == tmp_path / "memories"
+
+
+def test_a_file_of_settings_that_is_no_text_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_bytes(b"GOOGLE_API_KEY=caf\xe9")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(Settings.model_config, "env_file", ".env")
+    process_settings.cache_clear()
+    with pytest.raises(Refused, match="save it as UTF-8"):
+        process_settings()
 
 
 def test_p77_no_call_at_all_is_no_setting() -> None:
