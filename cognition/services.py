@@ -130,9 +130,15 @@ class Services:
         """What keeps the threads of this folder, on this event loop."""
         return await self._savers.saver()
 
+    def _await_opening(self) -> None:
+        """Wait for what a thread is still opening, for a job that was given up, so that it is closed too."""
+        with self._opening:
+            return
+
     async def aclose(self) -> None:
         """Give up what still runs, and close what was opened; safe to call again."""
         await self.jobs.aclose()
+        await asyncio.to_thread(self._await_opening)
         if self._session is not None:
             await self._session.aclose()
             self._session = None
