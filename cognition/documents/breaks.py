@@ -12,6 +12,7 @@ SECTION_FROM, PARAGRAPH_FROM, LINE_FROM, WORD_FROM = 0.25, 0.4, 0.5, 0.75
 
 SENTENCE_END: Final = re.compile(r"[.!?…؟۔।]['\"”’»)\]]*\s+|[。！？；][”’」』）]*\s*")  # noqa: RUF001
 SPACE: Final = re.compile(r"\s+")
+CLAUSE: Final = re.compile("[,;}\\]、，；]")  # noqa: RUF001
 NEAR: Final = 240
 """Characters before the end of a range that hold its last sentence mostly: looking there first is quicker."""
 
@@ -24,8 +25,8 @@ def cut(text: str, begin: int, high: int, marks: Sequence[Mark]) -> int:
     """The best place to end what begins at `begin`: beyond it, and `high` at most.
 
     Before a heading, or a code fence that doesn't fit; else after a paragraph, best one that a line without
-    indent follows, as between functions; else after a line, a sentence, a word. A fence that fits is kept
-    whole.
+    indent follows, as between functions; else after a line, a sentence, a word, a comma. A fence that fits is
+    kept whole.
 
     Args:
         text: The text.
@@ -49,6 +50,7 @@ def cut(text: str, begin: int, high: int, marks: Sequence[Mark]) -> int:
         or (closed if low == closed else 0)
         or _line(text, max(low, begin + int(reach * LINE_FROM)), high)
         or last(SPACE, text, begin + int(reach * WORD_FROM), high)
+        or last(CLAUSE, text, begin + int(reach * WORD_FROM), high)
         or _whole(text, begin, high)
     )
 

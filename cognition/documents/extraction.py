@@ -84,6 +84,7 @@ def _check(path: Path, kind: Kind) -> None:
         raise Unreadable(f"{name!r} is protected by a password. Save a copy without one.")
     msg = {
         "ole": f"{name!r} is in the format of Office before 2007. Save it as DOCX, XLSX, PPTX or PDF.",
+        "opendocument": f"{name!r} is in the format of OpenDocument. Save it as DOCX, XLSX, PPTX or PDF.",
         "archive": f"{name!r} is an archive, and archives are not unpacked. Give the files that are in it.",
     }.get(
         "archive" if kind.label in ARCHIVES else kind.label,

@@ -44,11 +44,18 @@ EXTENSIONS: Final = {
     ".yaml": ("yaml", "application/yaml"),
     ".yml": ("yaml", "application/yaml"),
 }
-VAGUE: Final = ("txt", "csv", "unknown")
+MIXED: Final = ("markdown", "rst", "xml")
+"""What may hold so much HTML that it is taken for it."""
+
+VAGUE: Final = ("txt", "csv")
 """What Magika says of a text that it doesn't know; it takes a log for CSV."""
 
 OLE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
 """Office before 2007, and office files with a password."""
+
+OPEN_DOCUMENT: Final = b"application/vnd.oasis.opendocument."
+BLANKS: Final = b"\xef\xbb\xbf\0\t\n\r "
+"""What may stand before the mark of a PDF."""
 
 CERTAIN: Final = 0.9
 """Score of Magika from which a text's content says more than its extension."""
@@ -76,11 +83,11 @@ def kind_of(path: Path) -> Kind:
     """
     with path.open("rb") as file:
         head = file.read(SAMPLE)
-    if b"%PDF-" in head[:1024]:
+    if head.lstrip(BLANKS).startswith(b"%PDF-"):
         return _document("pdf")
     if head.startswith(OLE):
         return Kind("binary", "application/x-ole-storage", "ole")
-    if zipfile.is_zipfile(path):
+    if head.startswith(b"PK") and zipfile.is_zipfile(path):
         return _archive(path)
     known = filetype.guess(head)
     if known is not None:
@@ -104,6 +111,8 @@ def _archive(path: Path) -> Kind:
         return Kind("binary", "application/zip", "zip")
     if declared.strip() == DOCUMENTS["epub"].encode():
         return _document("epub")
+    if declared.startswith(OPEN_DOCUMENT):
+        return Kind("binary", declared.decode("ascii", "replace"), "opendocument")
     label = next((label for part, label in INSIDE.items() if part in names), "")
     return _document(label) if label else Kind("binary", "application/zip", "zip")
 
@@ -117,13 +126,13 @@ def _known(mime: str, extension: str) -> Kind:
 
 def _text(path: Path, text: str) -> Kind:
     judged = _magika().identify_bytes(text[:SAMPLE].encode("utf-8", "replace"))
-    label, mime = str(judged.output.label), judged.output.mime_type
-    vague = label in VAGUE or judged.score < CERTAIN or not judged.output.is_text
-    if vague:
-        label, mime = EXTENSIONS.get(path.suffix.lower(), (label, mime))
-    if label == "html":
-        return _document("html")
-    return Kind("text", mime if judged.output.is_text or not vague else "text/plain", label)
+    known = judged.output.is_text
+    label, mime = (str(judged.output.label), judged.output.mime_type) if known else ("txt", "text/plain")
+    named = EXTENSIONS.get(path.suffix.lower(), (label, mime))
+    unsure = not known or label in VAGUE or judged.score < CERTAIN
+    if unsure or (label == "html" and named[0] in MIXED):
+        label, mime = named
+    return _document("html") if label == "html" else Kind("text", mime, label)
 
 
 @cache

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from markitdown import MarkItDown
 
 LARGEST_UNPACKED: Final = 256 << 20
-LARGEST_MARKUP: Final = 64 << 20
-"""Bytes of XML that are held at once, some ten times as large in memory; rows of a workbook are not."""
+LARGEST_MARKUP: Final = 32 << 20
+"""Bytes of markup that are held at once, 25 times as large in memory; the rows of a workbook are not."""
 
 MOST_PARTS: Final = 20_000
 

@@ -82,6 +82,11 @@ def test_chinese_is_cut_between_sentences() -> None:
     assert all(part.endswith("。") for part in fresh(cut(text), text))
 
 
+def test_what_has_no_spaces_is_cut_after_a_comma() -> None:
+    text = "[" + ",".join(f'{{"id":{number}}}' for number in range(400)) + "]"
+    assert all(part.endswith((",", "}", "]")) for part in fresh(cut(text), text))
+
+
 def test_words_and_what_is_shown_as_one_character_stay_whole() -> None:
     text = "réservation " * 300
     assert all(part.startswith("réservation") for part in fresh(cut(text), text))

@@ -112,7 +112,7 @@ def test_p61_a_zip_bomb_is_not_opened(put: Put, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(office, "_converted", lambda *_: pytest.fail("it was opened"))
     markup = docx("Tea", ["x"], more={"word/more.xml": bytes(office.LARGEST_MARKUP)})
     assert len(markup) < 100_000
-    assert "'a.docx' unpacks to 64 MiB in 6 parts, 64 MiB of it markup" in refusal(put("a.docx", markup))
+    assert "'a.docx' unpacks to 32 MiB in 6 parts, 32 MiB of it markup" in refusal(put("a.docx", markup))
     parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(office.MOST_PARTS)})
     assert f"in {office.MOST_PARTS + 5} parts" in refusal(put("b.docx", parts))
 
@@ -121,7 +121,7 @@ def test_p61_a_file_over_the_limit_says_the_limit(put: Put) -> None:
     path = put("a.html", b"<html>")
     with path.open("r+b") as file:
         file.truncate(office.LARGEST_MARKUP + 1)
-    with pytest.raises(Unreadable, match="web pages are read up to 64 MiB"):
+    with pytest.raises(Unreadable, match="web pages are read up to 32 MiB"):
         extract(path, Kind("document", "text/html", "html"), path.with_suffix(".out"))
 
 

@@ -61,6 +61,8 @@ def test_p61_the_name_does_not_decide_what_is_no_text(
         ("table.csv", "name,value\ntea,1\n", "csv", "text/csv"),
         ("tea.txt", '{"tea": [1, 2, 3], "green": {"leaf": "yes"}}\n' * 9, "jsonl", "application/json"),
         ("tea.txt", "import os\n\n\ndef brew(x):\n    return os.environ[x]\n" * 5, "python", "text/x-python"),
+        ("README.md", "<h1>Tea</h1>\n<p align=center><img src=x></p>\n" * 9, "markdown", "text/markdown"),
+        ("about.txt", "A file that begins with %PDF-1.4 is one.\n", "txt", "text/plain"),
         ("empty.txt", "", "txt", "text/plain"),
     ],
 )
