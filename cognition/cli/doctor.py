@@ -21,7 +21,8 @@ from cognition.memory.engine import Damaged, StampMismatch
 from cognition.models import Failure, Models
 from cognition.services import Services
 from cognition.settings import Settings, process_settings
-from cognition.storage.checkpointer import FILE, open_checkpointer
+from cognition.storage import checkpointer, database
+from cognition.storage.checkpointer import open_checkpointer
 from cognition.storage.folder import FolderInUse, Holder, holder_of
 from cognition.storage.room import DiskFull
 
@@ -76,7 +77,7 @@ async def _checks(settings: Settings) -> list[Check]:
     embedding = await _embedding(settings)
     checks += [folder, embedding]
     if folder.ok and embedding.ok:
-        checks += [await _memories(settings), await _threads(settings.home)]
+        checks += [await _memories(settings), await _threads(settings.home), await _register(settings.home)]
     return checks
 
 
@@ -162,6 +163,26 @@ async def _threads(home: Path) -> Check:
         async with open_checkpointer(home) as saver:
             rows = await saver.conn.execute_fetchall("SELECT count(DISTINCT thread_id) FROM checkpoints")
     except sqlite3.DatabaseError as error:
-        mend = f"Put {str(home / FILE)!r} aside: a new one is made, and the chats in the old one are lost."
-        return Check("threads", False, str(error), mend)
+        return Check("threads", False, str(error), _aside(home / checkpointer.FILE, "the chats"))
     return Check("threads", True, f"{next(iter(rows))[0]} chats")
+
+
+async def _register(home: Path) -> Check:
+    try:
+        files = await asyncio.to_thread(_registered, home)
+    except sqlite3.DatabaseError as error:
+        mend = _aside(home / database.FILE, "what is known of files, sources and sub-agents")
+        return Check("register", False, str(error), mend)
+    return Check("register", True, f"{files} files")
+
+
+def _registered(home: Path) -> int:
+    opened = database.Database(home)
+    try:
+        return int(opened.rows("SELECT count(*) FROM resources")[0][0])
+    finally:
+        opened.close()
+
+
+def _aside(path: Path, lost: str) -> str:
+    return f"Put {str(path)!r} aside: a new one is made, and {lost} in the old one are lost."

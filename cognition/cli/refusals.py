@@ -1,5 +1,6 @@
 """What the application refuses, in the words that the user gets."""
 
+import sqlite3
 from typing import Any
 
 import httpx
@@ -16,6 +17,8 @@ def sentence_of(error: Exception) -> str:
         return f"A setting can't be read: {error}. The README lists them all."
     if isinstance(error, ValidationError) and error.title == Settings.__name__:
         return "\n".join(_setting(detail) for detail in error.errors(include_url=False))
+    if isinstance(error, sqlite3.DatabaseError):
+        return f"A database of the folder can't be used ({error}): `cognition doctor` says which."
     if isinstance(error, APIError):
         return f"The server answered {error.response.status_code}: {error}"
     if isinstance(error, httpx.HTTPStatusError):

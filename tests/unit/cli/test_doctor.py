@@ -15,7 +15,16 @@ def test_a_sound_installation(run: Run) -> None:
     shown = run("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(shown.stdout)}
     assert shown.exit_code == 0, shown.stdout
-    assert set(checks) == {"versions", "key", "models", "folder", "embedding", "memories", "threads"}
+    assert set(checks) == {
+        "versions",
+        "key",
+        "models",
+        "folder",
+        "embedding",
+        "memories",
+        "threads",
+        "register",
+    }
     assert checks["threads"]["found"] == "1 chats"
     assert "rehearsed" in checks["key"]["found"]
     assert run("doctor").exit_code == 0
@@ -89,10 +98,14 @@ def test_a_held_folder(run: Run, tmp_path: Path) -> None:
     assert "http://127.0.0.1:9" in shown.stdout
 
 
-def test_threads_that_are_no_database(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "file"), [("threads", "threads.sqlite"), ("register", "cognition.sqlite")])
+def test_a_file_that_is_no_database(run: Run, tmp_path: Path, name: str, file: str) -> None:
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "threads.sqlite").write_text("this is no database at all " * 99)
+    (tmp_path / "home" / file).write_text("this is no database at all " * 99)
     shown = run("doctor")
     assert shown.exit_code == 1
-    assert "✗ threads" in shown.stdout
-    assert "Put" in shown.stdout
+    assert f"✗ {name}" in shown.stdout
+    assert f"{file}' aside" in shown.stdout
+    refused = run("ask", "hello")
+    assert refused.exit_code == 1
+    assert "`cognition doctor` says which" in refused.stderr
