@@ -34,15 +34,26 @@ async def condense(
         window: Tokens that the model works with.
         notify: See `Models.call`.
     """
-    turns = split_turns(messages)
-    if sum(message_tokens(message) for turn in turns for message in turn) <= window * TRIMMED_FROM:
-        return notes, []
-    kept = trim_turns(turns, int(window * KEPT_WHOLE))
-    old = [message for turn in turns[: len(turns) - len(kept)] for message in turn]
-    if not old:
+    if not (old := oldest_exchanges(messages, window)):
         return notes, []
     request: list[AnyMessage] = [SystemMessage(CONDENSE), HumanMessage(condense_request(notes, old))]
     outcome = await models.call("MODEL_DISTILLATION", request, notify=notify)
     if isinstance(outcome, Failure) or not outcome.text.strip():
         return notes, []
     return outcome.text.strip(), old
+
+
+def oldest_exchanges(messages: Sequence[AnyMessage], window: int) -> list[AnyMessage]:
+    """What must be condensed of a thread that takes more than its part of the context: whole exchanges.
+
+    The newest exchange always stays, however long it is.
+
+    Args:
+        messages: The thread, oldest first.
+        window: Tokens that the model works with.
+    """
+    turns = split_turns(messages)
+    if sum(message_tokens(message) for turn in turns for message in turn) <= window * TRIMMED_FROM:
+        return []
+    kept = trim_turns(turns, int(window * KEPT_WHOLE))
+    return [message for turn in turns[: len(turns) - len(kept)] for message in turn]

@@ -148,8 +148,11 @@ class SubAgents:
             state = await self._state(thread)
             if state.values.get("request_id") == assignment.request_id:
                 return await self._finished(thread, assignment.task, state, notify)
-            if state.tasks:
-                await self._finished(thread, thread.request, state, notify)
+            if state.tasks:  # it was cut off, perhaps as soon as it had taken this very assignment
+                report = await self._finished(thread, thread.request, state, notify)
+                state = await self._state(thread)
+                if state.values["request_id"] == assignment.request_id:
+                    return report
             given = DelegationInput(task=assignment.task, request_id=assignment.request_id)
             if not state.values:
                 opening = await assignment.opening() if assignment.opening else ""

@@ -1,0 +1,88 @@
+"""Kills a process whose sub-agent is at work after each write of its thread, and lets another go on.
+
+Run: python -m tests.graphs.killing_agents FOLDER URL
+The rehearsal at URL plays the models. Prints as JSON, for each kill, the write it came after, what the next
+process reported, how often tools were run in both, and what the thread says.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from cognition.assignment import Assignment
+from cognition.models import Models
+from cognition.services import Services
+from cognition.settings import Settings
+from cognition.storage.checkpointer import ThreadSaver
+from cognition.vault import Vault
+from tests.graphs.agents import agents
+from tools.skills import list_skills
+
+
+async def work(home: Path, url: str, kill_at: int) -> dict[str, Any]:
+    """Have the task done; the process is killed after so many writes."""
+    tap(home, kill_at)
+    services = Services(Settings(home=home, GOOGLE_API_KEY="test", GOOGLE_GEMINI_BASE_URL=url))
+    report = await agents(services).delegate(Assignment(task=f"Count in {home.name}", request_id="call-1"))
+    said = [message.text for message in await agents(services).messages(report.sub_sid)]
+    (thread,) = await agents(services).open_threads()
+    await services.aclose()
+    index = {"status": thread.status, "steps": thread.steps, "answer": thread.answer}
+    return {"outcome": report.outcome, "said": said, "index": index}
+
+
+def tap(home: Path, kill_at: int) -> None:
+    """Note each run of the tool in a file, and die after a write of the thread."""
+    look, seen = list_skills.coroutine, 0  # type: ignore[attr-defined]
+
+    async def noted(*args: Any, **kwargs: Any) -> Any:
+        with (home / "runs").open("a") as file:
+            file.write("x")
+        return await look(*args, **kwargs)
+
+    def killing(write: Any) -> Any:
+        async def then(*args: Any, **kwargs: Any) -> Any:
+            nonlocal seen
+            done = await write(*args, **kwargs)
+            seen += 1
+            if seen == kill_at:
+                (home / "killed").write_text(write.__name__)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return done
+
+        return then
+
+    list_skills.coroutine = noted  # type: ignore[attr-defined]
+    for name in ("aput", "aput_writes"):
+        setattr(ThreadSaver, name, killing(getattr(ThreadSaver, name)))
+
+
+def forked(home: Path, url: str, kill_at: int = 0) -> dict[str, Any] | None:
+    """What a process of its own reports; None when it was killed."""
+    home.mkdir(exist_ok=True)
+    if not (process := os.fork()):
+        (home / "told").write_text(json.dumps(asyncio.run(work(home, url, kill_at))))
+        os._exit(0)
+    os.waitpid(process, 0)
+    told = home / "told"
+    return json.loads(told.read_text()) if told.exists() else None
+
+
+def main(folder: Path, url: str) -> None:
+    # What takes a second of imports and of YAML, before the processes part.
+    Models(Settings(home=folder, GOOGLE_API_KEY="test")).chat("MODEL_LITE")
+    Vault(folder, "ada").skills()
+    kills = []
+    while not forked(home := folder / f"kill{len(kills) + 1:02}", url, kill_at=len(kills) + 1):
+        told = forked(home, url) or {}
+        runs = len((home / "runs").read_text())
+        kills.append({"after": (home / "killed").read_text(), "runs": runs, "name": home.name, **told})
+    sys.stdout.write(json.dumps(kills))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])

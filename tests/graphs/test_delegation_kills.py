@@ -1,0 +1,41 @@
+"""A sub-agent whose process is killed goes on from its last step, and does nothing twice."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from cognition.rehearsal import RehearsalServer, Reply, Request
+from tests.conftest import LITE
+from tests.graphs.agents import LOOK, steps_of, task_of
+
+ROOT = Path(__file__).parents[2]
+CALLS = [1, 2, 1, 3]
+"""Tool calls of the steps before the answer, which is the fifth."""
+
+
+async def test_a_killed_agent_goes_on_from_its_last_step_and_does_nothing_twice(
+    rehearsal: RehearsalServer, tmp_path: Path
+) -> None:
+    def five_steps(request: Request) -> Reply:
+        done = steps_of(request)
+        return Reply(text=f"Step {done}.", calls=[LOOK] * CALLS[done]) if done < 4 else Reply(text="Seven.")
+
+    rehearsal.script(LITE, five_steps)
+    command = [sys.executable, "-m", "tests.graphs.killing_agents", str(tmp_path), rehearsal.url]
+    ran = await asyncio.to_thread(
+        subprocess.run, command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    kills = json.loads(ran.stdout or "[]")
+    assert Counter(kill["after"] for kill in kills)["aput"] >= 12, ran.stderr  # a checkpoint for each step
+    asked = Counter(task_of(request).removeprefix("Count in ") for request in rehearsal.requests)
+    for kill in kills:
+        assert kill["outcome"] == {"status": "success", "text": "Seven.", "level": "MODEL_LITE", "calls": 7}
+        assert kill["index"] == {"status": "open", "steps": 5, "answer": "Seven."}
+        spoken = [text for text in kill["said"] if text.startswith(("Count", "Step", "Seven"))]
+        assert spoken == [f"Count in {kill['name']}", *(f"Step {n}." for n in range(4)), "Seven."]
+        assert len(kill["said"]) == 1 + 5 + 7, "each call has its result once"
+        assert (asked[kill["name"]], kill["runs"]) == (5, 7), f"twice: {kill}"
+    assert rehearsal.refusals == []

@@ -1,0 +1,114 @@
+"""Sub-agents that were cut off at work, and requests that come again."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from cognition.assignment import Assignment
+from cognition.context import BoundContext
+from cognition.prompts.delegation import listed
+from cognition.refusal import Refused
+from cognition.rehearsal import Call, RehearsalServer, Reply
+from cognition.services import Services
+from cognition.storage.threads import AgentThread
+from graphs.echo import graph
+from tests.conftest import LITE
+from tests.graphs.agents import LOOK, agents, beside, delegate, is_agent
+from tests.graphs.test_echo_levels import ask
+
+
+async def cut_off(services: Services, task: str, **more: Any) -> AgentThread:
+    """An agent whose run ends while its tools are at work."""
+    running: asyncio.Task[Any] | None = None
+
+    def end(event: dict[str, Any]) -> None:
+        if event["event"] == "tool" and running:
+            running.cancel()
+
+    running = asyncio.create_task(agents(services).delegate(Assignment(task=task, **more), end))
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    return (await agents(services).open_threads())[0]
+
+
+async def test_what_was_cut_off_is_listed_and_resumed(rehearsal: RehearsalServer, services: Services) -> None:
+    rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Eight.")])
+    thread = await cut_off(services, "Count them")
+    threads = await services.threads()
+    assert not threads.is_busy(thread)
+    assert "cut off at work" in listed([(thread, threads.is_busy(thread))])
+    assert "answered: nothing yet" in listed([(thread, False)])
+    report = await agents(services).resume(thread.sub_sid)
+    assert report.outcome == {"status": "success", "text": "Eight.", "level": "MODEL_LITE", "calls": 1}
+    assert len(rehearsal.requests) == 2, "the call before the cut is not made again"
+    (thread,) = await agents(services).open_threads()
+    assert (thread.status, thread.request, thread.answer, thread.steps) == ("open", "Count them", "Eight.", 2)
+    again = await agents(services).resume(thread.sub_sid)
+    assert again == report, "where nothing is unfinished, the last outcome is told"
+    assert len(rehearsal.requests) == 2
+
+
+async def test_a_new_task_waits_for_what_was_cut_off(rehearsal: RehearsalServer, services: Services) -> None:
+    rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Eight."), Reply(text="Sixteen.")])
+    thread = await cut_off(services, "Count them")
+    report = await delegate(services, "Twice that", sub_sid=thread.sub_sid)
+    assert report.outcome["text"] == "Sixteen."
+    said = [
+        message.text for message in await agents(services).messages(thread.sub_sid) if message.type != "tool"
+    ]
+    assert [text for text in said if text] == ["Count them", "Eight.", "Twice that", "Sixteen."]
+
+
+async def test_a_request_that_comes_again_is_not_done_again(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(text="One."), Reply(text="Two."), Reply(text="Three.")])
+    first = await delegate(services, "Say one", request_id="a")
+    assert await delegate(services, "Say one", request_id="a") == first
+    second = await delegate(services, "Say two", request_id="b", sub_sid=first.sub_sid)
+    assert await delegate(services, "Say two", request_id="b", sub_sid=first.sub_sid) == second
+    assert (second.outcome["text"], len(rehearsal.requests)) == ("Two.", 2)
+    # A chat that was taken back to its first call must not get the answer to the second.
+    fork = await delegate(services, "Say one", request_id="a")
+    assert (fork.outcome["text"], fork.sub_sid == first.sub_sid) == ("Three.", False)
+
+
+async def test_one_that_comes_again_while_it_is_cut_off_is_finished(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Ready."), Reply(calls=[LOOK]), Reply(text="Eight.")])
+    sub_sid = (await delegate(services, "Get ready", request_id="a")).sub_sid
+    await cut_off(services, "Count them", request_id="b", sub_sid=sub_sid)
+    report = await delegate(services, "Count them", request_id="b", sub_sid=sub_sid)
+    assert (report.outcome["text"], len(rehearsal.requests)) == ("Eight.", 3)
+
+
+async def test_one_that_never_began_is_told_so(services: Services) -> None:
+    threads = await services.threads()
+    thread = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="agent")
+    await asyncio.to_thread(threads.begin, thread, "Go")
+    with pytest.raises(Refused, match="had not begun"):
+        await agents(services).resume("dlg_1")
+
+
+async def test_a_chat_that_was_cut_off_finds_its_agent_again(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    echo = graph.copy(update={"checkpointer": await services.checkpointer()})
+    config: Any = {"configurable": {"thread_id": "c"}}
+    context = BoundContext(user_id="ada", bound=services)
+    calls = [Call("delegate_to_agent", {"task": "Count them"})]
+    agent = [Reply(calls=[LOOK]), Reply(text="Eight.")]
+    rehearsal.script(LITE, beside([Reply(calls=calls), Reply(text="There are eight.")], agent))
+    stream: Any = echo.astream(ask("How many?"), config, context=context, stream_mode="custom")
+    async with aclosing(stream) as run:
+        async for event in run:
+            if event["type"] == "delegation" and event["event"] == "tool":
+                break
+    messages = (await echo.ainvoke(None, config, context=context))["messages"]
+    assert [message.type for message in messages] == ["human", "ai", "tool", "ai"]
+    assert "Eight." in messages[2].text
+    assert len([request for request in rehearsal.requests if is_agent(request)]) == 2
+    assert len(await agents(services).open_threads()) == 1
