@@ -164,7 +164,7 @@ async def _threads(home: Path) -> Check:
             rows = await saver.conn.execute_fetchall("SELECT count(DISTINCT thread_id) FROM checkpoints")
     except sqlite3.DatabaseError as error:
         return Check("threads", False, str(error), _aside(home / checkpointer.FILE, "the chats"))
-    return Check("threads", True, f"{next(iter(rows))[0]} chats")
+    return Check("threads", True, f"chats: {next(iter(rows))[0]}")
 
 
 async def _register(home: Path) -> Check:
@@ -173,7 +173,7 @@ async def _register(home: Path) -> Check:
     except sqlite3.DatabaseError as error:
         mend = _aside(home / database.FILE, "what is known of files, sources and sub-agents")
         return Check("register", False, str(error), mend)
-    return Check("register", True, f"{files} files")
+    return Check("register", True, f"files: {files}")
 
 
 def _registered(home: Path) -> int:

@@ -25,7 +25,7 @@ def test_a_sound_installation(run: Run) -> None:
         "threads",
         "register",
     }
-    assert checks["threads"]["found"] == "1 chats"
+    assert checks["threads"]["found"] == "chats: 1"
     assert "rehearsed" in checks["key"]["found"]
     assert run("doctor").exit_code == 0
 
