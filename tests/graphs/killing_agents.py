@@ -1,8 +1,8 @@
-"""Kills a process whose sub-agent is at work after each write of its thread, and lets another go on.
+"""Kills a process whose sub-agent is at work after so many writes of its thread, and the next that goes on.
 
 Run: python -m tests.graphs.killing_agents FOLDER URL
-The rehearsal at URL plays the models. Prints as JSON, for each kill, the write it came after, what the next
-process reported, how often tools were run in both, and what the thread says.
+The rehearsal at URL plays the models. Prints as JSON, for kills after each write and after each few, the
+writes that they came after, what the last process reported, how often tools were run, and what was said.
 """
 
 import asyncio
@@ -50,7 +50,8 @@ def tap(home: Path, kill_at: int) -> None:
             done = await write(*args, **kwargs)
             seen += 1
             if seen == kill_at:
-                (home / "killed").write_text(write.__name__)
+                with (home / "killed").open("a") as file:
+                    file.write(f"{write.__name__}\n")
                 os.kill(os.getpid(), signal.SIGKILL)
             return done
 
@@ -61,7 +62,7 @@ def tap(home: Path, kill_at: int) -> None:
         setattr(ThreadSaver, name, killing(getattr(ThreadSaver, name)))
 
 
-def forked(home: Path, url: str, kill_at: int = 0) -> dict[str, Any] | None:
+def forked(home: Path, url: str, kill_at: int) -> dict[str, Any] | None:
     """What a process of its own reports; None when it was killed."""
     home.mkdir(exist_ok=True)
     if not (process := os.fork()):
@@ -76,12 +77,14 @@ def main(folder: Path, url: str) -> None:
     # What takes a second of imports and of YAML, before the processes part.
     Models(Settings(home=folder, GOOGLE_API_KEY="test")).chat("MODEL_LITE")
     Vault(folder, "ada").skills()
-    kills = []
-    while not forked(home := folder / f"kill{len(kills) + 1:02}", url, kill_at=len(kills) + 1):
-        told = forked(home, url) or {}
-        runs = len((home / "runs").read_text())
-        kills.append({"after": (home / "killed").read_text(), "runs": runs, "name": home.name, **told})
-    sys.stdout.write(json.dumps(kills))
+    chains = []
+    for writes in range(1, 4):
+        home = folder / f"folder{writes}"
+        while not (told := forked(home, url, kill_at=writes)):
+            continue
+        killed = (home / "killed").read_text().split()
+        chains.append({"name": home.name, "killed": killed, "runs": len((home / "runs").read_text()), **told})
+    sys.stdout.write(json.dumps(chains))
 
 
 if __name__ == "__main__":
