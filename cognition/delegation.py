@@ -214,7 +214,7 @@ class SubAgents:
     async def _reported(self, thread: AgentThread, asked: str, values: DelegationState) -> Report:
         outcome = values["outcome"]
         threads = await self._services.threads()
-        await asyncio.to_thread(
+        known = await asyncio.to_thread(
             threads.finish,
             thread,
             status="waiting" if outcome["status"] == "pending_question" else "open",
@@ -223,6 +223,8 @@ class SubAgents:
             request=asked,
             answer=outcome["text"],
         )
+        if not known:  # its chat was closed meanwhile: nothing of it stays
+            await (await self._services.checkpointer()).adelete_thread(thread.key)
         return Report(sub_sid=thread.sub_sid, role=thread.role, outcome=outcome)
 
     async def _state(self, thread: AgentThread) -> StateSnapshot:

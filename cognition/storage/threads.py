@@ -85,14 +85,15 @@ class Threads:
 
     def finish(
         self, thread: AgentThread, *, status: Status, level: str, steps: int, request: str, answer: str
-    ) -> None:
-        """Note what came of a request; nothing happens when the thread was closed meanwhile."""
-        self._database.rows(
+    ) -> bool:
+        """Note what came of a request; tells whether the thread is still in the index."""
+        updated = self._database.rows(
             """UPDATE cognitive_threads
             SET status = ?, level = ?, steps = ?, last_exchange = ?, updated_at = ?
-            WHERE user_id = ? AND chat_id = ? AND sub_sid = ?""",
+            WHERE user_id = ? AND chat_id = ? AND sub_sid = ? RETURNING 1""",
             (status, level, steps, _exchange(request, answer), now(), *_place(thread)),
         )
+        return bool(updated)
 
     def get(self, user_id: str, chat_id: str, sub_sid: str) -> AgentThread | None:
         """A thread of a chat; None when the chat has none of this id."""
