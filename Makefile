@@ -16,7 +16,7 @@ studio: .venv/studio ## Serve the graphs for LangGraph Studio and the API
 	  $(BIN)/langgraph dev --no-browser --n-jobs-per-worker 10
 
 test: .venv/dev ## Run the tests
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 lint: .venv/dev ## Check style and spelling
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell --ignore-words-list alignement $(ENGLISH)
