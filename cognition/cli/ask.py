@@ -3,20 +3,23 @@
 import asyncio
 import json
 import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
 
+from cognition.cli.files import with_files
 from cognition.cli.session import Answered, new_chat, open_session
-from cognition.cli.view import printable, readable
+from cognition.cli.view import notice_line, printable, readable
 from cognition.context import Context
 from cognition.levels import Policy
 from cognition.refusal import Refused
 from cognition.settings import process_settings
 
 
-def run(question: str, user: str, chat: str, policy: Policy, *, as_json: bool) -> None:
-    """Print the answer to a question; `-` is read from standard input.
+def run(question: str, user: str, chat: str, policy: Policy, files: Sequence[Path], *, as_json: bool) -> None:
+    """Print the answer to a question; `-` is read from standard input. What is begun on files is ended first.
 
     Raises:
         Refused: There is no question.
@@ -27,7 +30,7 @@ def run(question: str, user: str, chat: str, policy: Policy, *, as_json: bool) -
         msg = "There is nothing to ask: give a question, or - and a text on standard input."
         raise Refused(msg)
     chat = chat or new_chat()
-    answer = asyncio.run(_ask(text, chat, Context(user_id=user, policy=policy)))
+    answer = asyncio.run(_ask(text, files, chat, Context(user_id=user, policy=policy)))
     if as_json:
         told: dict[str, Any] = {"chat_id": chat, "answer": answer.text, **answer.account}
         typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
@@ -38,10 +41,22 @@ def run(question: str, user: str, chat: str, policy: Policy, *, as_json: bool) -
         raise typer.Exit(1)
 
 
-async def _ask(text: str, chat: str, context: Context) -> Answered:
+async def _ask(text: str, files: Sequence[Path], chat: str, context: Context) -> Answered:
     answer = Answered("")
-    async with open_session(process_settings()) as session:
-        async for event in session.turn(chat, text, context):
+    settings = process_settings()
+    async with open_session(settings) as session:
+        content, taken = await with_files(session, settings, context.user_id, chat, text, files)
+        if taken:
+            await _ingested(session.ingest(context.user_id, chat, [resource.id for resource in taken]))
+        async for event in session.turn(chat, content, context):
             if isinstance(event, Answered):
                 answer = event
+        await session.finish()
     return answer
+
+
+async def _ingested(events: AsyncIterator[dict[str, Any]]) -> None:
+    """Wait for files however long they take: who asks once can't ask again later."""
+    async for event in events:
+        if line := notice_line(event):
+            typer.echo(printable(line), err=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -10,8 +11,11 @@ from typing import cast, get_args
 
 import typer
 from langchain_core.messages import HumanMessage
+from rich.filesize import decimal
 
+from cognition.cli.files import with_files
 from cognition.cli.memory import table
+from cognition.cli.mentions import Line, read_line
 from cognition.cli.refusals import sentence_of
 from cognition.cli.session import Session, exchanges, new_chat, open_session
 from cognition.cli.view import PlainView, TerminalView, View
@@ -22,9 +26,12 @@ from cognition.settings import process_settings
 HISTORY_FILE = "chat_history"
 TURNS_SHOWN = 3
 
+COMMANDS = ("/new", "/memory", "/policy", "/help", "/quit")
+
 HELP = """/new            start a new chat
 /memory [WORDS] what is remembered, or what answers WORDS
 /policy [NAME]  the levels that may think: AUTO, AUTO_PRO, MODEL_LITE, MODEL_FLASH, MODEL_PRO
+@PATH           a file to talk about, anywhere in a line; a path that you type or drag needs no @
 /help           this
 /quit           end, as Ctrl-D does; Ctrl-C ends a turn"""
 
@@ -46,7 +53,8 @@ def run(user: str, chat: str, policy: Policy) -> None:
 async def _run(context: Context, chat: str) -> None:
     async with open_session(process_settings()) as session:
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
-        talk = Talk(session, TerminalView() if interactive else PlainView(), context, chat or new_chat())
+        view = TerminalView() if interactive else PlainView()
+        talk = Talk(session, view, context, chat or new_chat(), bare_paths=interactive)
         if session.rehearsed:
             talk.view.note(REHEARSED)
         if interactive:
@@ -54,7 +62,10 @@ async def _run(context: Context, chat: str) -> None:
                 talk.view.note(f"Through the server at {session.where}, which holds the folder.")
             talk.view.note(f"Chat {talk.id}. /help lists what can be typed.")
             await talk.on_terminal(resumed=bool(chat))
-        elif not await talk.through(piped_lines()):
+            return
+        answered = await talk.through(piped_lines())
+        await session.finish()
+        if not answered:
             raise typer.Exit(1)
 
 
@@ -66,13 +77,18 @@ class Talk:
         view: Where it is shown.
         context: Who asks, and under which policy.
         chat: The id of the chat.
+        bare_paths: Whether the path of a file needs no `@`. Who types sees what goes along; a pipe may hold
+            any path.
     """
 
-    def __init__(self, session: Session, view: View, context: Context, chat: str) -> None:
+    def __init__(
+        self, session: Session, view: View, context: Context, chat: str, *, bare_paths: bool
+    ) -> None:
         self._session = session
         self.view = view
         self._context = context
         self._chat = chat
+        self._bare_paths = bare_paths
         self._turn: asyncio.Task[bool] | None = None
 
     @property
@@ -110,18 +126,19 @@ class Talk:
     async def _hear(self, line: str) -> bool:
         command, _, rest = line.strip().partition(" ")
         try:
-            if not command.startswith("/"):
-                return await self._say(line)
+            said = await asyncio.to_thread(read_line, line, bare=self._bare_paths)
+            if not command.startswith("/") or (said.paths and command not in COMMANDS):
+                return await self._say(said)
             await self._obey(command, rest.strip())
-        except (ValueError, RuntimeError, OSError) as error:
+        except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
             if not (sentence := sentence_of(error)):
                 raise
             self.view.note(sentence)
             return False
         return True
 
-    async def _say(self, text: str) -> bool:
-        self._turn = asyncio.create_task(self._show(text))
+    async def _say(self, said: Line) -> bool:
+        self._turn = asyncio.create_task(self._show(said))
         try:
             return await self._turn
         except asyncio.CancelledError:
@@ -132,8 +149,12 @@ class Talk:
         finally:
             self._turn = None
 
-    async def _show(self, text: str) -> bool:
-        async with aclosing(self._session.turn(self._chat, text, self._context)) as events:
+    async def _show(self, said: Line) -> bool:
+        user, settings = self._context.user_id, process_settings()
+        content, taken = await with_files(self._session, settings, user, self._chat, said.text, said.paths)
+        for resource in taken:
+            self.view.note(f"· {resource.name} goes with it ({decimal(resource.size)})")
+        async with aclosing(self._session.turn(self._chat, content, self._context)) as events:
             answer = await self.view.show(events)
         return "error" not in answer.account
 

@@ -1,7 +1,7 @@
 """The graph in this process."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import asdict
 from importlib import import_module
@@ -11,10 +11,12 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from cognition.cli.session import Event, Held, Notice, council_events_of, events_of, thread_of
+from cognition.cli.session import Content, Event, Held, Notice, council_events_of, events_of, thread_of
 from cognition.context import BoundContext, Context
+from cognition.ingestion.batch import ingest_batch
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
 from cognition.services import Services
+from cognition.sessions import close_session, list_sessions, show_session
 from cognition.storage.checkpointer import open_checkpointer
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
@@ -35,12 +37,12 @@ class LocalSession:
         """Whether the models are played by the rehearsal."""
         return self._services.models.rehearsed
 
-    async def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
+    async def turn(self, chat: str, content: Content, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat."""
         graph = await self._echo()
         bound = BoundContext(**asdict(context), bound=self._services)
         stream = graph.astream(
-            {"messages": [HumanMessage(text)]},
+            {"messages": [HumanMessage(cast("Any", content))]},
             _config(chat),
             context=bound,
             stream_mode=["messages", "custom", "updates"],
@@ -62,6 +64,28 @@ class LocalSession:
         """What was said in a chat, oldest first."""
         state = await (await self._echo()).aget_state(_config(chat))
         return cast("list[AnyMessage]", state.values.get("messages", []))
+
+    async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
+        """Ingest what a chat was given."""
+        async with aclosing(ingest_batch(self._services, user_id, thread_of(chat), ids)) as events:
+            async for event in events:
+                yield event
+
+    async def finish(self) -> None:
+        """Wait for the jobs of this process."""
+        await self._services.jobs.finish()
+
+    async def sessions(self, user_id: str) -> dict[str, Any]:
+        """A user's sessions."""
+        return await list_sessions(self._services, user_id)
+
+    async def show(self, user_id: str, chat: str) -> dict[str, Any]:
+        """What one session holds."""
+        return await show_session(self._services, user_id, thread_of(chat))
+
+    async def close(self, user_id: str, chat: str) -> dict[str, Any]:
+        """Delete what one session holds."""
+        return await close_session(self._services, user_id, thread_of(chat))
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
         """A user's memories."""

@@ -1,6 +1,8 @@
 """The `cognition` command. What a command needs is imported when it is asked for: `--help` stays quick."""
 
+import sqlite3
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,7 +21,7 @@ class Boundary(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # click's way to end quietly when `| head` has read enough
-        except (ValueError, RuntimeError, OSError) as error:
+        except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
             from cognition.cli.refusals import sentence_of
 
             if not (sentence := sentence_of(error)):
@@ -40,11 +42,16 @@ memory = typer.Typer(help="Look at what is remembered, and correct it.", no_args
 app.add_typer(memory, name="memory")
 skills = typer.Typer(help="Look at the experts, and forge new ones.", no_args_is_help=True)
 app.add_typer(skills, name="skills")
+sessions = typer.Typer(help="Look at what chats hold, and end it.", no_args_is_help=True)
+app.add_typer(sessions, name="sessions")
+admin = typer.Typer(help="Keep the folder in order.", no_args_is_help=True)
+app.add_typer(admin, name="admin")
 
 User = Annotated[str, typer.Option("--user", help="Whose memories are read and written.")]
 Chat = Annotated[str, typer.Option("--chat", help="Go on with the chat of this id or name.")]
 PolicyOption = Annotated[Policy, typer.Option("--policy", help="The levels that may think.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ChatId = Annotated[str, typer.Argument(help="The chat's id, as `sessions list` shows it, or its name.")]
 MemoryId = Annotated[str, typer.Argument(help="The memory's id, as `memory list` shows it.")]
 SkillId = Annotated[str, typer.Argument(help="The expert's id, as `skills list` shows it.")]
 Artifact = Annotated[str, typer.Option("--artifact", help="Only this meta-artifact.")]
@@ -67,12 +74,56 @@ def ask(
     user: User = "local",
     chat: Chat = "",
     policy: PolicyOption = "AUTO_PRO",
+    file: Annotated[
+        list[Path] | None, typer.Option("--file", help="A file to ask about; may be given several times.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Ask once. The exit code is 1 when no model answered."""
     from cognition.cli import ask as command
 
-    command.run(question, user, chat, policy, as_json=json)
+    command.run(question, user, chat, policy, file or [], as_json=json)
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with --recursive.")],
+    user: User = "local",
+    chat: Annotated[str, typer.Option("--chat", help="The chat's id or name; a new chat if none.")] = "",
+    recursive: Annotated[
+        bool, typer.Option("--recursive", "-r", help="Take the files in folders, and in those in them.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Give files to a chat. Stopped half-way, it goes on when it is started again."""
+    from cognition.cli import ingest as command
+
+    command.run(paths, user, chat, recursive=recursive, as_json=json)
+
+
+@sessions.command("list")
+def sessions_list(user: User = "local", json: Json = False) -> None:
+    """Show the chats that hold files, sources or sub-agents, the one that changed last first."""
+    from cognition.cli import sessions as command
+
+    command.show_all(user, as_json=json)
+
+
+@sessions.command("show")
+def sessions_show(chat: ChatId, user: User = "local", json: Json = False) -> None:
+    """Show what a chat holds."""
+    from cognition.cli import sessions as command
+
+    command.show(user, chat, as_json=json)
+
+
+@sessions.command("close")
+@admin.command("close-session")
+def sessions_close(chat: ChatId, user: User = "local", json: Json = False) -> None:
+    """Delete what a chat holds, for good; never what is remembered of the user."""
+    from cognition.cli import sessions as command
+
+    command.close(user, chat, as_json=json)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """The graph and the memories of a LangGraph server that holds the folder."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict
 from typing import Any, Final, cast
@@ -13,6 +14,7 @@ from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.schema import StreamMode, StreamPart
 
 from cognition.cli.session import (
+    Content,
     Event,
     Held,
     Notice,
@@ -63,10 +65,10 @@ class ServerSession:
         self._http = http
         self._client = client
 
-    async def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
+    async def turn(self, chat: str, content: Content, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat; the server ends the turn when the iterator is closed."""
         thread = await self._thread(chat)
-        said: Any = {"messages": [{"type": "human", "content": text}]}
+        said: Any = {"messages": [{"type": "human", "content": content}]}
         stream = self._client.runs.stream(
             thread,
             GRAPH,
@@ -100,17 +102,50 @@ class ServerSession:
         values = cast("dict[str, Any]", state["values"] or {})
         return cast("list[AnyMessage]", convert_to_messages(values.get("messages", [])))
 
+    async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
+        """Ingest what a chat was given; the server goes on when the iterator is closed."""
+        async with self._http.stream(
+            "POST",
+            f"/cognition/sessions/{thread_of(chat)}/ingest",
+            params={"user_id": user_id},
+            json={"resources": list(ids)},
+            timeout=httpx.Timeout(REACH_SECONDS, read=None),  # a model may look at a film for minutes
+        ) as response:
+            if response.is_error:
+                await response.aread()
+                _told(response)
+            async for line in response.aiter_lines():
+                event: dict[str, Any] = json.loads(line)
+                if event["type"] == "error":
+                    raise Refused(event["error"])
+                yield event
+
+    async def finish(self) -> None:
+        """The server goes on by itself."""
+
+    async def sessions(self, user_id: str) -> dict[str, Any]:
+        """A user's sessions."""
+        return await self._ask("GET", "sessions", user_id)
+
+    async def show(self, user_id: str, chat: str) -> dict[str, Any]:
+        """What one session holds."""
+        return await self._ask("GET", f"sessions/{thread_of(chat)}", user_id)
+
+    async def close(self, user_id: str, chat: str) -> dict[str, Any]:
+        """Delete what one session holds."""
+        return await self._ask("DELETE", f"sessions/{thread_of(chat)}", user_id)
+
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
         """A user's memories."""
-        return await self._ask("GET", "", user_id, **query)
+        return await self._ask("GET", "memory", user_id, **query)
 
     async def delete(self, user_id: str, memory_id: str) -> dict[str, Any]:
         """Delete a memory."""
-        return await self._ask("DELETE", f"/{quote(memory_id, safe='')}", user_id)
+        return await self._ask("DELETE", f"memory/{quote(memory_id, safe='')}", user_id)
 
     async def undo(self, user_id: str, memory_id: str) -> dict[str, Any]:
         """Bring back an older text."""
-        return await self._ask("POST", f"/{quote(memory_id, safe='')}/undo", user_id)
+        return await self._ask("POST", f"memory/{quote(memory_id, safe='')}/undo", user_id)
 
     async def _thread(self, chat: str) -> str:
         """The chat's thread on the server, which forgets its list of threads when it is killed."""
@@ -119,13 +154,20 @@ class ServerSession:
         return thread
 
     async def _ask(self, method: str, path: str, user_id: str, **query: Any) -> dict[str, Any]:
-        response = await self._http.request(
-            method, f"/cognition/memory{path}", params={"user_id": user_id, **query}
-        )
-        if response.status_code in TOLD:
-            raise Refused(response.json()["error"])
-        told: dict[str, Any] = response.raise_for_status().json()
-        return told
+        query = {"user_id": user_id, **query}
+        return _told(await self._http.request(method, f"/cognition/{path}", params=query))
+
+
+def _told(response: httpx.Response) -> dict[str, Any]:
+    """What the server tells.
+
+    Raises:
+        Refused: It refuses, in a sentence.
+    """
+    if response.status_code in TOLD:
+        raise Refused(response.json()["error"])
+    told: dict[str, Any] = response.raise_for_status().json()
+    return told
 
 
 async def _modes(parts: AsyncIterator[StreamPart]) -> AsyncIterator[tuple[str, Any]]:

@@ -1,7 +1,7 @@
 """A way to the graph and the memories: in this process, or through the server that holds the folder."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from reprlib import repr as brief
@@ -53,6 +53,10 @@ class Held:
     deliberation: dict[str, Any]
 
 
+Content = str | list[dict[str, Any]]
+"""A message: its text, or content blocks as Studio sends them."""
+
+
 class TurnFailed(RuntimeError):
     """A turn that broke off; the message says why."""
 
@@ -68,7 +72,7 @@ class Session(Protocol):
         """Whether the models are played by the rehearsal."""
         ...
 
-    def turn(self, chat: str, text: str, context: Context) -> AsyncGenerator[Event]:
+    def turn(self, chat: str, content: Content, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat; the last event is `Answered`. Closing the iterator ends the turn.
 
         Raises:
@@ -86,6 +90,26 @@ class Session(Protocol):
 
     async def messages(self, chat: str) -> list[AnyMessage]:
         """What was said in a chat, oldest first."""
+        ...
+
+    def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
+        """See `cognition.ingestion.batch.ingest_batch`."""
+        ...
+
+    async def finish(self) -> None:
+        """Wait for what goes on after a turn, if it would end with this program; it is safe not to."""
+        ...
+
+    async def sessions(self, user_id: str) -> dict[str, Any]:
+        """See `cognition.sessions.list_sessions`."""
+        ...
+
+    async def show(self, user_id: str, chat: str) -> dict[str, Any]:
+        """See `cognition.sessions.show_session`."""
+        ...
+
+    async def close(self, user_id: str, chat: str) -> dict[str, Any]:
+        """See `cognition.sessions.close_session`."""
         ...
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:

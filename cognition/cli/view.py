@@ -16,6 +16,15 @@ CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 DROPS = ("level", "retry", "fallback")
 """Events after which what was streamed no longer counts."""
 
+INGESTED = {
+    "PUT_IN_CONTEXT": "read whole",
+    "VECTORIZED_SUM_UP": "searchable",
+    "INDEXED": "registered only",
+    "FAILED": "failed",
+    "PENDING_INGESTION": "waiting",
+}
+"""What became of a file, in words."""
+
 
 class View(Protocol):
     """Where a chat is shown."""
@@ -60,17 +69,19 @@ class TerminalView:
 
     async def show(self, turn: AsyncIterator[Event]) -> Answered:
         """Stream the turn."""
-        said, answer = "", Answered("")
+        said, reading, answer = "", "", Answered("")
         with Live(console=self.console, transient=True, refresh_per_second=12) as live:
             async for event in turn:
                 match event:
                     case Token(text):
                         said += text
+                    case Notice({"type": "ingest"} as happened):
+                        said, reading = self._notice(happened, said), reading_line(happened)
                     case Notice(happened):
                         said = self._notice(happened, said)
                     case Answered():
                         said, answer = "", event
-                live.update(self._tail(said))
+                live.update(self._tail(said or reading))
         self._answer(answer)
         return answer
 
@@ -98,6 +109,16 @@ class TerminalView:
         return Text("\n").join(lines[-max(height - 2, 1) :])
 
 
+def reading_line(event: dict[str, Any]) -> str:
+    """How far a file is, in one line; empty when it is done."""
+    match event:
+        case {"name": name, "step": "vectorize", "share": share}:
+            return f"… {name}: {share:.0%}"
+        case {"name": name, "step": _}:
+            return f"… {name}"
+    return ""
+
+
 def notice_line(event: dict[str, Any]) -> str:
     """An event in one line; empty for those that nobody needs to see."""
     match event:
@@ -113,6 +134,8 @@ def notice_line(event: dict[str, Any]) -> str:
             return f"… once more: {reason}"
         case {"type": "fallback", "model": model}:
             return f"↓ {model} is down, another level stands in"
+        case {"type": "ingest", "name": name, "status": status}:
+            return f"· {name}: {INGESTED[status]}"
         case {"type": "council"}:
             return _council_line(event)
     return ""

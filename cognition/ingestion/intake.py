@@ -73,7 +73,7 @@ class Intake:
         except OSError as error:
             msg = f"{attachment.name!r} can't be taken: {error.strerror or error}."
             raise NotTaken(msg) from error
-        return self._registry.add(
+        resource, new = self._registry.add(
             user_id,
             chat_id,
             name=attachment.name,
@@ -84,6 +84,21 @@ class Intake:
             storage_path=stored.path,
             message_id=message_id,
         )
+        if resource.storage_path != stored.path:  # the disk had lost the first copy
+            resource = self._registry.update(user_id, resource.id, storage_path=stored.path) or resource
+        return resource, new
+
+    def taken(self, user_id: str, chat_id: str, resource_id: str) -> Resource:
+        """What this chat has been given already, by its id.
+
+        Raises:
+            NotTaken: The chat has no such resource.
+        """
+        resource = self._registry.get(user_id, resource_id)
+        if resource is None or resource.chat_id != chat_id:
+            msg = f"This chat has no resource {brief(resource_id)}: give an id that `query_registry` shows."
+            raise NotTaken(msg)
+        return resource
 
     def receive(self, user_id: str, chat_id: str, item: Item, message_id: str = "") -> list[Received]:
         """Take what an item of the graph's input stands for; what can't be taken says why.
@@ -126,10 +141,7 @@ class Intake:
 
     def _again(self, user_id: str, chat_id: str, resource_id: str) -> Received:
         """What the chat has, to be gone on with, or to leave the prompt."""
-        resource = self._registry.get(user_id, resource_id)
-        if resource is None or resource.chat_id != chat_id:
-            msg = f"This chat has no resource {brief(resource_id)}: give an id that `query_registry` shows."
-            raise NotTaken(msg)
+        resource = self.taken(user_id, chat_id, resource_id)
         known = resource.settled and resource.status != "PUT_IN_CONTEXT"
         return Received(name=resource.name, resource_id=resource.id, known=known, error="")
 

@@ -7,7 +7,9 @@ from html import unescape
 from typing import Final, NamedTuple
 
 from cognition.rehearsal.council import part_in_council
+from cognition.rehearsal.delegation import call_of_agents, is_agent, part_of_agent, search_of_agent
 from cognition.rehearsal.language import is_french
+from cognition.rehearsal.reading import answer, quoted, searchable, summary
 from cognition.rehearsal.script import Call, Reply, Request
 
 MARK: Final = "[rehearsal]"
@@ -25,21 +27,22 @@ class Words(NamedTuple):
 
 ENGLISH: Final = Words(
     help="I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do "
-    "you know about …?», say «forget ID», «think harder about …», «ask the council: …», «list the "
-    "experts» or «forge an expert ID: …». Set GOOGLE_API_KEY for real answers.",
+    "you know about …?», say «forget ID», «think harder about …», «ask the council: …», "
+    "«delegate: …, and ask me …», «list the experts» or «forge an expert ID: …». Set GOOGLE_API_KEY for real answers.",
     plan="Thinking on as {model}, with this plan:",
     memories="What I remember that may help:",
 )
 FRENCH: Final = Words(
     help="Je répète : aucun modèle ne pense ici, quelques règles répondent. Dites «souviens-toi que …», "
     "demandez «que sais-tu de … ?», dites «oublie ID», «réfléchis mieux à …», «consulte le conseil : …», "
-    "«liste les experts» ou «forge un expert ID : …». Pour de vraies réponses, définissez GOOGLE_API_KEY.",
+    "«délègue : …, et demande-moi …», «liste les experts» ou «forge un expert ID : …». Pour de vraies réponses, définissez GOOGLE_API_KEY.",
     plan="Je poursuis avec {model} et ce plan :",
     memories="Ce dont je me souviens et qui peut aider :",
 )
 
 _QUESTION: Final = re.compile(
-    r"\?|^\W*(?:what|where|when|who|which|how|why|où|quel(?:le)?s?|quand|qui|que|comment|pourquoi)\b",
+    r"\?|\b(?:summari[sz]e|sum up|explain|résume[rz]?|explique[rz]?)\b|"
+    r"^\W*(?:what|where|when|who|which|how|why|où|quel(?:le)?s?|quand|qui|que|comment|pourquoi)\b",
     re.IGNORECASE,
 )
 _ASKED: Final = (
@@ -149,6 +152,33 @@ RULES: Final = (
         _forge,
     ),
     Rule(
+        "query_registry",
+        r"\b(?:(?:list|show)(?: me)?|liste[rz]?|montre[rz]?(?:-moi)?|quels sont|what are|which)\s+"
+        r"(?:(?:the|your|my|all|les|tes|vos|mes|tous)\s+)*(?:files|fichiers)\b",
+        lambda match, request: Call("query_registry", {}),
+    ),
+    Rule(
+        "save_session_context",
+        _ASKED
+        + r"(?:put aside|set aside|mets de côté|mettez de côté)\s+(?P<id>[\w-]+)\s*:\s*(?P<text>.{3,})",
+        lambda match, request: Call(
+            "save_session_context", {"source_id": match["id"], "text": match["text"]}
+        ),
+    ),
+    Rule(
+        "search_sessions_context",
+        _ASKED
+        + r"(?:search|look through|cherche[rz]?(?: dans)?|fouille[rz]?)\s+(?:(?:the|my|this|all|le|la|les|"
+        r"mes|cette)\s+)*(?:files?|session|conversation|chat|fichiers?)\b(?:\s+(?:for|about|pour|sur))?[\s:,]*"
+        r"(?P<query>.*)",
+        lambda match, request: Call("search_sessions_context", {"query": match["query"].strip()}),
+    ),
+    Rule(
+        "delete_session_context_source",
+        _ASKED + r"(?:delete|supprime[rz]?)\s+(?:(?:the|la)\s+)?source\s+[«\"'`\s]*(?P<id>[\w-]+)",
+        lambda match, request: Call("delete_session_context_source", {"source_id": match["id"]}),
+    ),
+    Rule(
         "new_cognitive_level",
         r"\b(?:think (?:harder|deeper)|réfléchis (?:mieux|plus|davantage))\b.*",
         _climb,
@@ -160,15 +190,24 @@ RULES: Final = (
 def respond(request: Request) -> Reply:
     """Answer as the rules say, from what the tools really returned; every text carries the mark."""
     if "<distillation>" in request.system:
-        return Reply(text=MARK)
-    if part := part_in_council(request):
+        return Reply(text=f"{MARK} {summary(request)}".strip())
+    if is_agent(request):
+        if part := part_of_agent(request):
+            return Reply(text=f"{MARK} {part}", chunks=4)
+    elif part := part_in_council(request):
         return Reply(text=f"{MARK}\n\n{part}", chunks=4)
     if responses := request.responses:
-        return Reply(text=f"{MARK} " + "\n\n".join(_shown(text) for _, text in responses), chunks=4)
+        return Reply(text=f"{MARK} " + "\n\n".join(map(_reported, responses)), chunks=4)
     said = _own_words(request)
+    if call := call_of_agents(request, said):
+        return Reply(calls=[call])
     for rule in RULES:
         if rule.tool in request.tools and (match := re.search(rule.pattern, said, re.IGNORECASE | re.DOTALL)):
             return Reply(calls=[rule.call(match, request)])
+    if _QUESTION.search(said) and (call := _about_files(request, said)):
+        return Reply(calls=[call])
+    if call := search_of_agent(request, said):
+        return Reply(calls=[call])
     return Reply(text=f"{MARK} {_plain_answer(request, said)}", chunks=4)
 
 
@@ -176,9 +215,27 @@ def _plain_answer(request: Request, said: str) -> str:
     words = FRENCH if is_french(said) else ENGLISH
     if plan := _block(request, "transfer_plan"):
         return f"{words.plan.format(model=request.model)}\n\n{plan}"
+    if told := answer(request, said):
+        return told
     if _QUESTION.search(said) and (memories := _block(request, "memories")):
         return f"{words.memories}\n\n{memories}"
     return words.help
+
+
+def _about_files(request: Request, said: str) -> Call | None:
+    """The search of a file that the prompt sums up, when no file that stands there whole has the answer."""
+    ids = searchable(request)
+    if not ids or "search_sessions_context" not in request.tools or answer(request, said):
+        return None
+    return Call(
+        "search_sessions_context", {"query": said, **({"source_id": ids[0]} if len(ids) == 1 else {})}
+    )
+
+
+def _reported(response: tuple[str, str]) -> str:
+    """What a tool returned, as it is told."""
+    name, text = response
+    return (quoted(text) if name == "search_sessions_context" else "") or _shown(text)
 
 
 def _block(request: Request, tag: str) -> str:

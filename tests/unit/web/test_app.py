@@ -2,6 +2,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -78,13 +79,16 @@ async def test_listing_searching_and_deleting(client: httpx.AsyncClient, memory:
 async def test_pages_of_other_sites_and_other_names_are_refused(
     client: httpx.AsyncClient, memory: LongTermMemory, route: Route
 ) -> None:
-    path = route.path_format.replace("{memory_id}", "i_live_in_lyon")
+    path = route.path_format.replace("{memory_id}", "i_live_in_lyon").replace("{chat_id}", "chat")
+    asked: dict[str, Any] = {"params": {"user_id": "ada"}}
+    if route.name == "ingest":
+        asked["json"] = {"resources": []}
     method = next(iter(route.methods - {"HEAD"}))  # type: ignore[operator]
     for headers in ({"origin": "https://evil.example"}, {"origin": "null"}, {"host": "evil.example"}):
-        answer = await client.request(method, path, params={"user_id": "ada"}, headers=headers)
+        answer = await client.request(method, path, headers=headers, **asked)
         assert answer.status_code == 403
         assert "Lyon" not in answer.text
-    own = await client.request(method, path, params={"user_id": "ada"}, headers={"origin": URL})
+    own = await client.request(method, path, headers={"origin": URL}, **asked)
     assert own.status_code == 200
 
 

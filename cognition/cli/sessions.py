@@ -1,0 +1,76 @@
+"""The sessions of a user, on the command line."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import typer
+from rich.filesize import decimal
+
+from cognition.cli.ingest import where
+from cognition.cli.session import Session, open_session
+from cognition.cli.view import printable
+from cognition.settings import process_settings
+
+
+def show_all(user: str, *, as_json: bool) -> None:
+    """Print a user's sessions, the one that changed last first."""
+    told = _ask(lambda session: session.sessions(user))
+    _print(told, "\n".join(map(_session, told["sessions"])) or "No chat holds anything.", as_json=as_json)
+
+
+def show(user: str, chat: str, *, as_json: bool) -> None:
+    """Print what one session holds."""
+    told = _ask(lambda session: session.show(user, chat))
+    parts = [
+        *(_resource(resource) for resource in told["resources"]),
+        *(_source(source) for source in told["sources"]),
+        *(_agent(agent) for agent in told["agents"]),
+    ]
+    _print(told, "\n".join(parts) or f"The chat {chat!r} holds nothing.", as_json=as_json)
+
+
+def close(user: str, chat: str, *, as_json: bool) -> None:
+    """Delete what one session holds, and print how much that was."""
+    told = _ask(lambda session: session.close(user, chat))
+    counts = [_count(told[kind], kind) for kind in ("resources", "sources", "agents") if told[kind]]
+    gone = f"Deleted for good: {', '.join(counts)}." if counts else f"The chat {chat!r} held nothing."
+    _print(told, f"{gone} What is remembered of the user stays.", as_json=as_json)
+
+
+def _ask(question: Callable[[Session], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    async def ask() -> dict[str, Any]:
+        async with open_session(process_settings()) as session:
+            return await question(session)
+
+    return asyncio.run(ask())
+
+
+def _print(told: dict[str, Any], text: str, *, as_json: bool) -> None:
+    typer.echo(json.dumps(told, ensure_ascii=False, indent=2) if as_json else printable(text))
+
+
+def _session(row: dict[str, Any]) -> str:
+    kinds = [_count(row[kind], kind) for kind in ("resources", "sources", "agents") if row[kind]]
+    size = f" ({decimal(row['bytes'])})" if row["bytes"] else ""
+    return f"{row['chat_id']} · {row['changed_on']} · {', '.join(kinds)}{size}"
+
+
+def _resource(row: dict[str, Any]) -> str:
+    head = " · ".join([row["id"], row["name"], row["mime"], decimal(row["size"]), row["created_on"]])
+    return f"{head}\n  {where(row['status'], row['chunks'], row['error'])}"
+
+
+def _source(row: dict[str, Any]) -> str:
+    state = "" if row["state"] == "READY" else f" · {row['embedded']:,} of {row['chunks']:,} embedded"
+    head = f"source {row['source_id']} · {_count(row['chunks'], 'passages')}{state} · {row['indexed_on']}"
+    return f"{head}\n  {' '.join(row['preview'].split())[:100]}"
+
+
+def _agent(row: dict[str, Any]) -> str:
+    return f"agent {row['sub_sid']} · {row['role']} · {row['status']} · {row['updated_on']}"
+
+
+def _count(number: int, plural: str) -> str:
+    return f"{number:,} {plural if number != 1 else plural.removesuffix('s')}"

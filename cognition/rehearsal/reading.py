@@ -1,0 +1,133 @@
+"""Files in the keyless rehearsal: their own sentences are the summary, their own passages the answer."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Final, NamedTuple
+
+from cognition.rehearsal.language import is_french
+from cognition.rehearsal.script import Request
+
+PASSAGES: Final = 3
+"""Passages that an answer quotes."""
+
+SENTENCE: Final = 240
+"""Characters of a sentence that a summary takes."""
+
+STEM: Final = 5
+"""Letters by which words are compared: enough for plurals and conjugations."""
+
+
+class Lines(NamedTuple):
+    """What is said around the quotations, in one language."""
+
+    seen: str
+    unseen: str
+    says: str
+    found: str
+    lines: str
+
+
+ENGLISH: Final = Lines(
+    seen="Sentences of {name}, from {seen}:",
+    unseen="**Not seen:** everything between these passages.",
+    says="{name} says:",
+    found="From the passages that were found:",
+    lines="lines {lines}",
+)
+FRENCH: Final = Lines(
+    seen="Des phrases de {name}, tirées de {seen} :",
+    unseen="**Pas vu :** tout ce qui est entre ces passages.",
+    says="{name} dit :",
+    found="D'après les passages trouvés :",
+    lines="lignes {lines}",
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of data in a prompt or in a tool's answer."""
+
+    attributes: dict[str, str]
+    body: str
+
+
+def blocks(tag: str, text: str) -> list[Block]:
+    """The blocks of one name in a text, as they were before escaping."""
+    found = re.findall(rf"<{tag}\b([^>]*)>\n(.*?)\n</{tag}>", text, re.DOTALL)
+    return [
+        Block({k: unescape(v) for k, v in re.findall(r'(\w+)="([^"]*)"', head)}, unescape(body))
+        for head, body in found
+    ]
+
+
+def summary(request: Request) -> str:
+    """A summary of excerpts; empty for a request that holds none."""
+    if not (found := blocks("excerpts", request.texts[-1])):
+        return ""
+    excerpts = found[0].body.split("\n\n[…]\n\n")
+    words = FRENCH if is_french(found[0].body) else ENGLISH
+    head = words.seen.format(name=found[0].attributes["filename"], seen=found[0].attributes["seen"])
+    return "\n".join([head, *(f"- {first_sentence(text)}" for text in excerpts), words.unseen])
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a passage, without the marks of a heading or a list."""
+    line = " ".join(re.sub(r"^[#>*\-\s|]+", "", text, flags=re.MULTILINE).split())
+    sentence = re.match(r".+?[.!?…](?=\s|$)", line)
+    told = sentence[0] if sentence else line
+    return told if len(told) <= SENTENCE else f"{told[: SENTENCE - 1]}…"
+
+
+def answer(request: Request, question: str) -> str:
+    """What the files that stand whole in the prompt say to a question; empty when they say nothing."""
+    words = FRENCH if is_french(question) else ENGLISH
+    for file in blocks("smart_context", "\n".join(request.texts)):
+        if file.attributes["mode"] == "put_in_context" and (told := best_passages(file.body, question)):
+            return "\n\n".join([words.says.format(name=file.attributes["filename"]), *told])
+    return ""
+
+
+def searchable(request: Request) -> list[str]:
+    """The ids of the files in the prompt that are summed up there and searched for the rest."""
+    files = blocks("smart_context", "\n".join(request.texts))
+    return [f.attributes["source_id"] for f in files if f.attributes["mode"] == "vectorized_sum_up"]
+
+
+def quoted(found: str) -> str:
+    """An answer made of what a search of session memory found; empty when it found nothing."""
+    passages = blocks("passage", found)[:PASSAGES]
+    if not passages:
+        return ""
+    words = FRENCH if is_french(passages[0].body) else ENGLISH
+    return "\n\n".join([words.found, *(_quotation(passage, words) for passage in passages)])
+
+
+def _quotation(passage: Block, words: Lines) -> str:
+    place = [passage.attributes.get("headings", ""), words.lines.format(lines=passage.attributes["lines"])]
+    return f"{passage.body.strip()}\n({', '.join(filter(None, place))})"
+
+
+def best_passages(text: str, question: str) -> list[str]:
+    """The paragraphs of a text that share the rarest words with a question, in their order; at most two."""
+    passages = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+    held = [_stems(passage) for passage in passages]
+    known = Counter(stem for stems in held for stem in stems)
+    asked = _stems(question)
+    weights = [
+        sum(math.log(1 + len(passages) / known[stem]) for stem in asked & stems) if len(stems) > 1 else 0.0
+        for stems in held
+    ]
+    if max(weights, default=0.0) == 0:
+        return []
+    best = sorted(range(len(passages)), key=lambda i: -weights[i])[:2]
+    return [passages[i] for i in sorted(best) if weights[i] > max(weights) / 2]
+
+
+def _stems(text: str) -> set[str]:
+    """The beginnings of the words that mean something: those of four letters and more, and numbers."""
+    words: Sequence[str] = re.findall(r"\w+", text.lower())
+    return {word[:STEM] for word in words if len(word) > 3 or word.isdigit()}
