@@ -116,6 +116,25 @@ async def test_p21_every_call_is_answered_and_the_thread_works_on(
     assert answer.text == "Fine."
 
 
+async def test_p21_a_tool_that_raises_is_told_to_the_model_and_the_thread_works_on(
+    rehearsal: RehearsalServer, context: BoundContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    echo = graph.copy(update={"checkpointer": InMemorySaver()})
+    config: Any = {"configurable": {"thread_id": "t"}}
+    fact = {"artifact_name": "Profil d'Alignement", "fact": "I live in Lyon."}
+    call = Reply(calls=[Call("update_meta_artifact", fact)])
+    rehearsal.script(
+        LITE, [Reply(text="Hello."), call, Reply(text="Your disk is full."), Reply(text="Fine.")]
+    )
+    await echo.ainvoke(ask("Hi"), config, context=context)
+    monkeypatch.setattr("cognition.storage.room.LEAST_BYTES", 1 << 62)
+    messages = (await echo.ainvoke(ask("I live in Lyon."), config, context=context))["messages"]
+    assert "MB left" in messages[-2].text
+    assert messages[-2].status == "error"
+    answer = (await echo.ainvoke(ask("And now?"), config, context=context))["messages"][-1]
+    assert answer.text == "Fine."
+
+
 async def test_p22_spent_calls_end_the_turn_with_an_answer_that_says_so(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:

@@ -28,7 +28,7 @@ def account(message: AIMessage) -> dict[str, Any]:
     return message.response_metadata["cognition"]
 
 
-async def test_a_turn_starts_and_ends_on_the_light_model(
+async def test_p76_a_turn_starts_and_ends_on_the_light_model_and_says_so(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Bonjour.")])
@@ -36,6 +36,7 @@ async def test_a_turn_starts_and_ends_on_the_light_model(
     assert answer.text == "Bonjour."
     told = account(answer)
     assert (told["level_start"], told["level"], told["transfers"]) == ("MODEL_LITE", "MODEL_LITE", 0)
+    assert told["model"] == f"google_genai:{LITE}"
     assert told["calls"] == {"MODEL_LITE": 1}
     assert told["tokens"]["MODEL_LITE"]["output"] > 0
     assert told["rehearsal"] is False

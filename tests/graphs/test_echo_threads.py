@@ -1,13 +1,16 @@
 """A thread over turns: signatures, what is sent, and what stays."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
 from cognition.rehearsal import Call, RehearsalServer, Reply
+from cognition.storage.checkpointer import open_checkpointer
 from graphs.echo import graph
 from tests.conftest import FLASH, LITE
 from tests.graphs.test_echo_levels import ask
@@ -16,14 +19,23 @@ CONFIG: Any = {"configurable": {"thread_id": "t"}}
 SEARCHES = [Call("search_meta_artifacts", {"query": "tea"}), Call("search_meta_artifacts", {"query": "jam"})]
 
 
-async def test_p1_p2_parallel_calls_go_back_signed_over_turns_and_a_checkpoint(
-    rehearsal: RehearsalServer, context: BoundContext
+@pytest.mark.parametrize("output", ["v0", "v1"])
+async def test_p1_p2_parallel_calls_go_back_signed_over_turns_and_a_restart(
+    output: str,
+    rehearsal: RehearsalServer,
+    context: BoundContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    echo = graph.copy(update={"checkpointer": InMemorySaver()})
+    monkeypatch.setenv("LC_OUTPUT_VERSION", output)
     rehearsal.script(LITE, [Reply(calls=SEARCHES, thought="hm"), Reply(text="Neither.", chunks=2)] * 3)
     for _ in range(3):
-        async for _part in echo.astream(ask("Tea or jam?"), CONFIG, context=context, stream_mode="messages"):
-            pass
+        async with open_checkpointer(tmp_path) as saver:
+            echo = graph.copy(update={"checkpointer": saver})
+            async for _part in echo.astream(
+                ask("Tea or jam?"), CONFIG, context=context, stream_mode="messages"
+            ):
+                pass
     assert len(rehearsal.requests) == 6
     assert rehearsal.refusals == []
     assert [request.skip_markers for request in rehearsal.requests] == [0] * 6
