@@ -28,14 +28,16 @@ class Words(NamedTuple):
 ENGLISH: Final = Words(
     help="I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do "
     "you know about …?», say «forget ID», «think harder about …», «ask the council: …», "
-    "«delegate: …, and ask me …», «list the experts» or «forge an expert ID: …». Set GOOGLE_API_KEY for real answers.",
+    "«delegate: …, and ask me …», «list the experts» or «forge an expert ID: …». Set GOOGLE_API_KEY for "
+    "real answers.",
     plan="Thinking on as {model}, with this plan:",
     memories="What I remember that may help:",
 )
 FRENCH: Final = Words(
     help="Je répète : aucun modèle ne pense ici, quelques règles répondent. Dites «souviens-toi que …», "
     "demandez «que sais-tu de … ?», dites «oublie ID», «réfléchis mieux à …», «consulte le conseil : …», "
-    "«délègue : …, et demande-moi …», «liste les experts» ou «forge un expert ID : …». Pour de vraies réponses, définissez GOOGLE_API_KEY.",
+    "«délègue : …, et demande-moi …», «liste les experts» ou «forge un expert ID : …». "
+    "Pour de vraies réponses, définissez GOOGLE_API_KEY.",
     plan="Je poursuis avec {model} et ce plan :",
     memories="Ce dont je me souviens et qui peut aider :",
 )
@@ -191,24 +193,26 @@ def respond(request: Request) -> Reply:
     """Answer as the rules say, from what the tools really returned; every text carries the mark."""
     if "<distillation>" in request.system:
         return Reply(text=f"{MARK} {summary(request)}".strip())
-    if is_agent(request):
-        if part := part_of_agent(request):
-            return Reply(text=f"{MARK} {part}", chunks=4)
-    elif part := part_in_council(request):
+    if part := part_of_agent(request) if is_agent(request) else part_in_council(request):
         return Reply(text=f"{MARK}\n\n{part}", chunks=4)
     if responses := request.responses:
         return Reply(text=f"{MARK} " + "\n\n".join(map(_reported, responses)), chunks=4)
     said = _own_words(request)
-    if call := call_of_agents(request, said):
-        return Reply(calls=[call])
-    for rule in RULES:
-        if rule.tool in request.tools and (match := re.search(rule.pattern, said, re.IGNORECASE | re.DOTALL)):
-            return Reply(calls=[rule.call(match, request)])
-    if _QUESTION.search(said) and (call := _about_files(request, said)):
-        return Reply(calls=[call])
-    if call := search_of_agent(request, said):
+    if call := _call(request, said):
         return Reply(calls=[call])
     return Reply(text=f"{MARK} {_plain_answer(request, said)}", chunks=4)
+
+
+def _call(request: Request, said: str) -> Call | None:
+    """The call that the user's words, or a sub-agent's task, ask for."""
+    if call := call_of_agents(request, said):
+        return call
+    for rule in RULES:
+        if rule.tool in request.tools and (match := re.search(rule.pattern, said, re.IGNORECASE | re.DOTALL)):
+            return rule.call(match, request)
+    if _QUESTION.search(said) and (call := _about_files(request, said)):
+        return call
+    return search_of_agent(request, said)
 
 
 def _plain_answer(request: Request, said: str) -> str:
