@@ -15,8 +15,8 @@ What is claimed about speed and recall, and the scripts that print it. Each comp
 a baseline, and writes its figures to `results/`; `python -m bench.readme` puts them here. Run them on an idle
 machine: `python -m bench.turn`, and so on. The figures below are of 2 cores of a shared virtual machine.
 
-The questions in `data/cnil_faq.json` and the pages in `data/dila_fiches.json` are from etalab-ia/piaf-ml (MIT),
-their texts from the CNIL and the DILA (open licence); the other data is our own.
+The questions in `data/cnil_faq.json` and the pages in `data/dila_fiches.json` are from etalab-ia/piaf-ml
+(MIT), their texts from the CNIL and the DILA (open licence); the other data is our own.
 """
 
 BENCHES = {
