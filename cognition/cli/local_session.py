@@ -11,9 +11,11 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
+from cognition.agents import close_agent, list_agents, resume_agent, show_agent
 from cognition.cli.session import Content, Event, Held, Notice, council_events_of, events_of, thread_of
 from cognition.context import BoundContext, Context
 from cognition.ingestion.batch import ingest_batch
+from cognition.levels import Policy
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
 from cognition.services import Services
 from cognition.sessions import close_session, list_sessions, show_session
@@ -86,6 +88,26 @@ class LocalSession:
     async def close(self, user_id: str, chat: str) -> dict[str, Any]:
         """Delete what one session holds."""
         return await close_session(self._services, user_id, thread_of(chat))
+
+    async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
+        """A user's sub-agents."""
+        return await list_agents(self._services, user_id, chat_id)
+
+    async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """What was said in a sub-agent's thread."""
+        return await show_agent(self._services, user_id, sub_sid)
+
+    async def resume(
+        self, user_id: str, sub_sid: str, text: str, policy: Policy
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """Let a sub-agent go on."""
+        async with aclosing(resume_agent(self._services, user_id, sub_sid, text, policy)) as events:
+            async for event in events:
+                yield event
+
+    async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """End a sub-agent."""
+        return await close_agent(self._services, user_id, sub_sid)
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
         """A user's memories."""

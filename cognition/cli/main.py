@@ -44,6 +44,8 @@ skills = typer.Typer(help="Look at the experts, and forge new ones.", no_args_is
 app.add_typer(skills, name="skills")
 sessions = typer.Typer(help="Look at what chats hold, and end it.", no_args_is_help=True)
 app.add_typer(sessions, name="sessions")
+threads = typer.Typer(help="Look at the sub-agents of chats, and go on with them.", no_args_is_help=True)
+app.add_typer(threads, name="threads")
 admin = typer.Typer(help="Keep the folder in order.", no_args_is_help=True)
 app.add_typer(admin, name="admin")
 
@@ -52,6 +54,7 @@ Chat = Annotated[str, typer.Option("--chat", help="Go on with the chat of this i
 PolicyOption = Annotated[Policy, typer.Option("--policy", help="The levels that may think.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ChatId = Annotated[str, typer.Argument(help="The chat's id, as `sessions list` shows it, or its name.")]
+SubSid = Annotated[str, typer.Argument(help="The sub-agent's id, as `threads list` shows it.")]
 MemoryId = Annotated[str, typer.Argument(help="The memory's id, as `memory list` shows it.")]
 SkillId = Annotated[str, typer.Argument(help="The expert's id, as `skills list` shows it.")]
 Artifact = Annotated[str, typer.Option("--artifact", help="Only this meta-artifact.")]
@@ -142,6 +145,44 @@ def council(
     from cognition.cli import council as command
 
     command.run(question, participants, user, chat, policy, rounds, as_json=json)
+
+
+@threads.command("list")
+def threads_list(user: User = "local", chat: Chat = "", json: Json = False) -> None:
+    """Show the sub-agents of a chat, or of all, the one that moved last first."""
+    from cognition.cli import threads as command
+
+    command.show_all(user, chat, as_json=json)
+
+
+@threads.command("show")
+def threads_show(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
+    """Show what was said in a sub-agent's thread."""
+    from cognition.cli import threads as command
+
+    command.show(user, sub_sid, as_json=json)
+
+
+@threads.command("resume")
+def threads_resume(
+    sub_sid: SubSid,
+    text: Annotated[str, typer.Argument(help="An answer or a task; none to finish what was cut off.")] = "",
+    user: User = "local",
+    policy: PolicyOption = "AUTO_PRO",
+    json: Json = False,
+) -> None:
+    """Go on with a sub-agent. The exit code is 1 when it could not."""
+    from cognition.cli import threads as command
+
+    command.resume(user, sub_sid, text, policy, as_json=json)
+
+
+@threads.command("close")
+def threads_close(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
+    """End a sub-agent, and delete its thread for good."""
+    from cognition.cli import threads as command
+
+    command.close(user, sub_sid, as_json=json)
 
 
 @memory.command("list")

@@ -24,6 +24,7 @@ from cognition.cli.session import (
     thread_of,
 )
 from cognition.context import Context
+from cognition.levels import Policy
 from cognition.refusal import Refused
 from cognition.storage.folder import FolderInUse
 
@@ -104,20 +105,9 @@ class ServerSession:
 
     async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
         """Ingest what a chat was given; the server goes on when the iterator is closed."""
-        async with self._http.stream(
-            "POST",
-            f"/cognition/sessions/{thread_of(chat)}/ingest",
-            params={"user_id": user_id},
-            json={"resources": list(ids)},
-            timeout=httpx.Timeout(REACH_SECONDS, read=None),  # a model may look at a film for minutes
-        ) as response:
-            if response.is_error:
-                await response.aread()
-                _told(response)
-            async for line in response.aiter_lines():
-                event: dict[str, Any] = json.loads(line)
-                if event["type"] == "error":
-                    raise Refused(event["error"])
+        path = f"sessions/{thread_of(chat)}/ingest"
+        async with aclosing(self._events(path, user_id, {"resources": list(ids)})) as events:
+            async for event in events:
                 yield event
 
     async def finish(self) -> None:
@@ -134,6 +124,27 @@ class ServerSession:
     async def close(self, user_id: str, chat: str) -> dict[str, Any]:
         """Delete what one session holds."""
         return await self._ask("DELETE", f"sessions/{thread_of(chat)}", user_id)
+
+    async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
+        """A user's sub-agents."""
+        return await self._ask("GET", "threads", user_id, chat_id=chat_id)
+
+    async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """What was said in a sub-agent's thread."""
+        return await self._ask("GET", f"threads/{quote(sub_sid, safe='')}", user_id)
+
+    async def resume(
+        self, user_id: str, sub_sid: str, text: str, policy: Policy
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """Let a sub-agent go on; the server cuts it off when the iterator is closed."""
+        path = f"threads/{quote(sub_sid, safe='')}/resume"
+        async with aclosing(self._events(path, user_id, {"text": text, "policy": policy})) as events:
+            async for event in events:
+                yield event
+
+    async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """End a sub-agent."""
+        return await self._ask("DELETE", f"threads/{quote(sub_sid, safe='')}", user_id)
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
         """A user's memories."""
@@ -152,6 +163,24 @@ class ServerSession:
         thread = thread_of(chat)
         await self._client.threads.create(thread_id=thread, graph_id=GRAPH, if_exists="do_nothing")
         return thread
+
+    async def _events(self, path: str, user_id: str, wish: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """The events of something that takes its time, as they happen."""
+        async with self._http.stream(
+            "POST",
+            f"/cognition/{path}",
+            params={"user_id": user_id},
+            json=wish,
+            timeout=httpx.Timeout(REACH_SECONDS, read=None),  # a model may think for minutes
+        ) as response:
+            if response.is_error:
+                await response.aread()
+                _told(response)
+            async for line in response.aiter_lines():
+                event: dict[str, Any] = json.loads(line)
+                if event["type"] == "error":
+                    raise Refused(event["error"])
+                yield event
 
     async def _ask(self, method: str, path: str, user_id: str, **query: Any) -> dict[str, Any]:
         query = {"user_id": user_id, **query}

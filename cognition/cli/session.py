@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, Human
 from cognition.context import Context
 from cognition.embedding.base import clean
 from cognition.history import STAMP
+from cognition.levels import Policy
 from cognition.refusal import Refused
 from cognition.services import Services
 from cognition.settings import Settings
@@ -110,6 +111,22 @@ class Session(Protocol):
 
     async def close(self, user_id: str, chat: str) -> dict[str, Any]:
         """See `cognition.sessions.close_session`."""
+        ...
+
+    async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
+        """See `cognition.agents.list_agents`."""
+        ...
+
+    async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """See `cognition.agents.show_agent`."""
+        ...
+
+    def resume(self, user_id: str, sub_sid: str, text: str, policy: Policy) -> AsyncGenerator[dict[str, Any]]:
+        """See `cognition.agents.resume_agent`."""
+        ...
+
+    async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """See `cognition.agents.close_agent`."""
         ...
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:

@@ -138,6 +138,24 @@ def notice_line(event: dict[str, Any]) -> str:
             return f"· {name}: {INGESTED[status]}"
         case {"type": "council"}:
             return _council_line(event)
+        case {"type": "delegation"}:
+            return _delegation_line(event)
+    return ""
+
+
+def _delegation_line(event: dict[str, Any]) -> str:
+    who = event["sub_sid"]
+    match event:
+        case {"event": "started", "role": role}:
+            return f"· {who} is at work ({role})"
+        case {"event": "tool", "name": name, "status": "start"}:
+            return f"· {who}: {name}"
+        case {"event": "level", "to": target}:
+            return f"↑ {who} goes on at {target}"
+        case {"event": "retry", "reason": reason}:
+            return f"… {who} once more: {reason}"
+        case {"event": "ended", "status": status}:
+            return f"· {who}: {status.replace('_', ' ')}"
     return ""
 
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
 from cognition.services import process_services
+from cognition.web import threads
 from cognition.web.requests import answered, server_url, user_of, whole
 from cognition.web.sessions import close, ingest, sessions, show
 
@@ -76,5 +77,9 @@ app = Starlette(
         Route("/cognition/sessions/{chat_id}", show),
         Route("/cognition/sessions/{chat_id}", close, methods=["DELETE"]),
         Route("/cognition/sessions/{chat_id}/ingest", ingest, methods=["POST"]),
+        Route("/cognition/threads", threads.threads),
+        Route("/cognition/threads/{sub_sid}", threads.show),
+        Route("/cognition/threads/{sub_sid}", threads.close, methods=["DELETE"]),
+        Route("/cognition/threads/{sub_sid}/resume", threads.resume, methods=["POST"]),
     ],
 )

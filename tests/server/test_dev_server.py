@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
+from typing import Any, cast
 from uuid import uuid4
 
 import httpx
@@ -178,5 +179,31 @@ def test_a_thread_goes_on_after_a_kill(client: SyncLangGraphClient, server: DevS
         "remember that I live in Lyon",
         "what do you know about me?",
     ]
+    again.close()
+    assert server.stop(signal.SIGINT) == 0
+
+
+def test_p74_a_sub_agents_question_is_answered_after_a_kill(
+    server: DevServer, cognition: Callable[..., "subprocess.CompletedProcess[str]"]
+) -> None:
+    client, thread = server.start(), str(uuid4())
+    client.threads.create(thread_id=thread, graph_id="echo")
+    parts = say(client, thread, "delegate: plan a trip, and ask me where to go", user="sam")
+    told = [cast("Any", data) for event, data in parts if event == "custom"]
+    assert [event["event"] for event in told if event["type"] == "delegation"] == ["started", "ended"]
+    assert "QUESTION: where to go?" in newest(client, thread)
+    client.close()
+    server.stop(signal.SIGKILL)
+    again = server.start()
+    (agent,) = json.loads(cognition("threads", "list", "--user", "sam", "--json").stdout)["agents"]
+    assert (agent["status"], agent["chat_id"]) == ("waiting", thread)
+    again.threads.create(thread_id=thread, graph_id="echo", if_exists="do_nothing")
+    say(again, thread, "To Brest", user="sam")
+    assert "as you answered: To Brest" in newest(again, thread)
+    resumed = cognition("threads", "resume", agent["sub_sid"], "what do you know about me?", "--user", "sam")
+    assert "success" in resumed.stdout, resumed.stderr
+    assert f"{agent['sub_sid']}: search_meta_artifacts" in resumed.stderr
+    assert cognition("threads", "close", agent["sub_sid"], "--user", "sam").returncode == 0
+    assert cognition("threads", "show", agent["sub_sid"], "--user", "sam").returncode == 1
     again.close()
     assert server.stop(signal.SIGINT) == 0
