@@ -1,0 +1,188 @@
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognition.settings import process_settings
+from cognition.storage.folder import FolderLock
+from tests.files import PNG
+from tests.unit.cli.conftest import Run
+
+Program = Callable[..., "subprocess.CompletedProcess[str]"]
+
+LINES = [f"Entry {n}: the valve of tank {n} opens at {n * 7} bar." for n in range(1, 90)]
+
+DYING = """
+import os, signal, sys
+from cognition.storage.registry import Registry
+
+name, left = sys.argv.pop(1), int(sys.argv.pop(1))
+wrapped = getattr(Registry, name)
+
+def dying(*arguments, **named):
+    global left
+    told = wrapped(*arguments, **named)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return told
+
+setattr(Registry, name, dying)
+from cognition.cli.main import app
+app()
+"""
+"""The command, killed after so many calls of a method of the registry."""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder of a note, a log that is searched, a picture, and what holds no text."""
+    folder = tmp_path / "files"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "note.md").write_text("# Keys\n\nThe spare key hangs behind the tide table.\n")
+    (folder / "deep" / "valves.log").write_text("\n".join(LINES))
+    (folder / "pixel.png").write_bytes(PNG)
+    (folder / "numbers.bin").write_bytes(bytes(range(256)) * 20)
+    (folder / ".hidden").write_text("not for you")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is longer than a page is searched, so that tests need no large file."""
+    monkeypatch.setenv("COGNITION_CONTEXT_FILE_BYTES", "2000")
+
+
+def held(run: Run, chat: str) -> dict[str, Any]:
+    """What a chat holds, without ids and times."""
+    told = json.loads(run("sessions", "show", chat, "--json").stdout)
+    fresh = ("id", "source_id", "created_on", "indexed_on")
+    rows = {
+        kind: sorted(
+            ({key: value for key, value in row.items() if key not in fresh} for row in told[kind]),
+            key=lambda row: str(row["name"]),
+        )
+        for kind in ("resources", "sources")
+    }
+    for row in rows["resources"]:
+        row["summary"] = row["summary"].split("source_id")[0]
+    return rows
+
+
+def test_each_file_comes_where_it_belongs(run: Run, files: Path) -> None:
+    ran = run("ingest", str(files), "-r", "--chat", "plant", "--json")
+    assert ran.exit_code == 0, ran.output
+    told = {row["name"]: row for row in json.loads(ran.stdout)["resources"]}
+    assert {name: row["status"] for name, row in told.items()} == {
+        "note.md": "PUT_IN_CONTEXT",
+        "valves.log": "VECTORIZED_SUM_UP",
+        "pixel.png": "PUT_IN_CONTEXT",
+        "numbers.bin": "INDEXED",
+    }
+    assert told["valves.log"]["chunks"] > 1
+    assert told["numbers.bin"]["error"]
+    shown = run("ask", "at how many bar does the valve of tank 42 open?", "--chat", "plant").stdout
+    assert "opens at 294 bar" in shown
+
+
+def test_p60_the_same_file_again_or_renamed_is_there_once(run: Run, files: Path) -> None:
+    log = files / "deep" / "valves.log"
+    run("ingest", str(log), "--chat", "plant")
+    once = held(run, "plant")
+    log.rename(files / "other.txt")
+    again = run("ingest", str(files / "other.txt"), str(files / "other.txt"), "--chat", "plant")
+    assert again.stdout.count("searchable") == 1
+    assert held(run, "plant") == once
+
+
+def test_what_can_t_be_taken_is_told_and_the_rest_goes_on(run: Run, files: Path) -> None:
+    ran = run("ingest", str(files), "/nowhere/a.pdf", str(files / "note.md"), "--chat", "plant")
+    assert ran.exit_code == 1
+    assert ran.stdout == "✓ note.md: read whole\n"
+    assert "is a folder" in ran.stderr
+    assert "There is no file at '/nowhere/a.pdf'" in ran.stderr
+
+
+def test_nothing_of_the_folder_of_the_settings_is_given_to_a_chat(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("something")
+    run("ingest", str(tmp_path / "note.md"), "--chat", "one")
+    ran = run("ingest", str(tmp_path), "-r", "--chat", "two")
+    assert ran.stdout == "✓ note.md: read whole\n"
+
+
+def test_without_a_chat_a_new_one_is_told(run: Run, files: Path) -> None:
+    ran = run("ingest", str(files / "note.md"))
+    chat = ran.stderr.strip().rpartition(" ")[2]
+    assert "tide table" in run("ask", "where is the spare key?", "--chat", chat).stdout
+
+
+def test_p47_a_blank_user_or_chat_is_refused(run: Run, files: Path) -> None:
+    for own in (("--user", " "), ("--chat", " ")):
+        ran = run("ingest", str(files / "note.md"), *own)
+        assert ran.exit_code == 1
+        assert ran.stdout == ""
+        assert ran.stderr.strip()
+        assert "Traceback" not in ran.output
+
+
+@pytest.mark.parametrize(("method", "calls"), [("add", 2), ("update", 4)])
+def test_killed_in_the_middle_it_goes_on_and_comes_out_the_same(
+    run: Run,
+    files: Path,
+    bare_environment: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+    calls: int,
+) -> None:
+    arguments = ("ingest", str(files), "--recursive", "--chat", "plant")
+    killed = subprocess.run(
+        [sys.executable, "-c", DYING, method, str(calls), *arguments],
+        env={**bare_environment, "COGNITION_CONTEXT_FILE_BYTES": "2000"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert killed.returncode == -9, killed.stderr.decode()
+    begun = held(run, "plant")
+    assert any(row["status"] == "PENDING_INGESTION" for row in begun["resources"])
+    assert run(*arguments).exit_code == 0
+    resumed = held(run, "plant")
+    monkeypatch.setenv("COGNITION_HOME", str(tmp_path / "another"))
+    process_settings.cache_clear()
+    run(*arguments)
+    assert resumed == held(run, "plant")
+    assert begun != resumed
+
+
+def test_a_folder_that_another_holds_is_refused_with_its_pid(run: Run, files: Path, tmp_path: Path) -> None:
+    with FolderLock(tmp_path / "home", "http://127.0.0.1:9"):
+        ran = run("ingest", str(files / "note.md"))
+    assert ran.exit_code == 1
+    assert "in use by process" in ran.stderr
+
+
+def test_a_question_takes_its_file_along(run: Run, files: Path) -> None:
+    ran = run("ask", "where is the spare key?", "--file", str(files / "note.md"), "--json")
+    assert "tide table" in json.loads(ran.stdout)["answer"]
+    assert "note.md: read whole" in ran.stderr
+    refused = run("ask", "what is this?", "--file", "/nowhere/a.pdf")
+    assert refused.exit_code == 1
+    assert "/nowhere/a.pdf" in refused.stderr
+
+
+def test_a_line_of_the_chat_takes_its_files_along(run: Run, files: Path) -> None:
+    lines = [
+        f"where is the spare key? see @{files}/note.md",
+        f"at how many bar opens tank 42? @{files}/deep/valves.log",
+    ]
+    ran = run("chat", "--chat", "plant", stdin="\n".join(lines).encode())
+    assert "tide table" in ran.stdout
+    assert "opens at 294 bar" in ran.stdout
+    assert "· note.md: read whole" in ran.stderr
+    assert "· valves.log: searchable" in ran.stderr
+    assert "· search_sessions_context" in ran.stderr

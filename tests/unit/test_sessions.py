@@ -1,0 +1,177 @@
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from cognition.ingestion.attachments import Attachment
+from cognition.ingestion.batch import ingest_batch
+from cognition.memory.session import SessionMemory, UnknownSource
+from cognition.refusal import Refused
+from cognition.services import Services
+from cognition.sessions import close_session, closed_at, list_sessions, show_session
+from cognition.settings import Settings
+from cognition.storage.closings import Closings
+from cognition.storage.registry import Resource
+
+ROPE = "\n\n".join(
+    f"Rope {n} of the harbour holds {n * 3} tonnes and was tested in spring." for n in range(90)
+)
+
+
+@pytest.fixture
+async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Services]:
+    """Services by which what is longer than a page is searched."""
+    services = Services(make_settings(context_file_bytes=2_000))
+    yield services
+    await services.aclose()
+
+
+@pytest.fixture
+def give(services: Services) -> Callable[..., Awaitable[Resource]]:
+    """Gives a text to a chat of Ada's and ingests it."""
+
+    async def give(text: str, chat: str = "one", user: str = "ada") -> Resource:
+        intake = await services.intake()
+        given = Attachment("ropes.txt", text.encode())
+        resource, _ = await asyncio.to_thread(intake.take, user, chat, given)
+        told = [event async for event in ingest_batch(services, user, chat, [resource.id])]
+        assert told[-1]["type"] == "ingested"
+        assert told[-1]["resources"][0]["status"] in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP")
+        return resource
+
+    return give
+
+
+async def found(session: SessionMemory, user: str, chat: str) -> int:
+    """How many passages a search of a chat finds."""
+    return len((await session.search(user, chat, "what does rope 42 hold?")).passages)
+
+
+def files(services: Services) -> list[Path]:
+    """The copies that are in the folder."""
+    return [path for path in (services.settings.home / "files").rglob("*") if path.is_file()]
+
+
+async def test_what_a_chat_holds(services: Services, give: Callable[..., Awaitable[Resource]]) -> None:
+    large, small = await give(ROPE), await give("The key hangs behind the table.", "two")
+    await give("Bob's own.", "three", "bob")
+    listed = await list_sessions(services, "ada")
+    assert [row["chat_id"] for row in listed["sessions"]] == ["two", "one"]
+    assert listed["sessions"][1]["sources"] == 1
+    assert listed["sessions"][1]["bytes"] == len(ROPE)
+    shown = await show_session(services, "ada", "one")
+    assert [row["id"] for row in shown["resources"]] == [large.id]
+    assert shown["sources"][0]["source_id"] == large.id
+    assert shown["sources"][0]["state"] == "READY"
+    assert (await show_session(services, "ada", "two"))["resources"][0]["id"] == small.id
+    assert (await show_session(services, "bob", "one"))["resources"] == []
+
+
+async def test_p48_what_was_closed_is_found_nowhere(
+    services: Services, give: Callable[..., Awaitable[Resource]]
+) -> None:
+    resource = await give(ROPE)
+    told = await close_session(services, "ada", "one")
+    assert (told["resources"], told["sources"], told["chunks"] > 1) == (1, 1, True)
+    session, registry = await services.session(), await services.registry()
+    assert await found(session, "ada", "one") == 0
+    with pytest.raises(UnknownSource):
+        await session.search("ada", "one", "rope", source_id=resource.id)
+    assert await asyncio.to_thread(registry.get, "ada", resource.id) is None
+    assert files(services) == []
+    assert (await list_sessions(services, "ada"))["sessions"] == []
+    again = await close_session(services, "ada", "one")
+    assert (again["resources"], again["sources"]) == (0, 0)
+    await give(ROPE)
+    assert await found(session, "ada", "one") > 0
+
+
+async def test_p53_what_is_remembered_stays(
+    services: Services, give: Callable[..., Awaitable[Resource]]
+) -> None:
+    memory = await services.memory()
+    await memory.write("ada", "one", "Profil d'Alignement", "I moor at quay 3", 3)
+    await give(ROPE)
+    await close_session(services, "ada", "one")
+    assert [m.fact for m in (await memory.index("ada")).memories] == ["I moor at quay 3"]
+
+
+async def test_p62_what_another_chat_was_given_too_stays(
+    services: Services, give: Callable[..., Awaitable[Resource]]
+) -> None:
+    for user, chat in (("ada", "one"), ("ada", "two"), ("bob", "one")):
+        await give(ROPE, chat, user)
+    await close_session(services, "ada", "one")
+    session = await services.session()
+    assert await found(session, "ada", "one") == 0
+    for user, chat in (("ada", "two"), ("bob", "one")):
+        assert await found(session, user, chat) > 0
+        shown = await show_session(services, user, chat)
+        assert len(shown["resources"]) == len(shown["sources"]) == 1
+    assert len([path for path in files(services) if path.name == "ropes.txt"]) == 2
+
+
+@pytest.mark.parametrize("steps", range(4))
+@pytest.mark.parametrize("ended_by", ["the chat itself", "the next closing"])
+async def test_p48_a_closing_that_was_interrupted_is_ended(
+    services: Services, give: Callable[..., Awaitable[Resource]], steps: int, ended_by: str
+) -> None:
+    await give(ROPE)
+    closings, session = Closings(await services.database()), await services.session()
+    registry = await services.registry()
+    await asyncio.to_thread(closings.begin, "ada", "one")
+    if steps > 0:
+        await asyncio.to_thread(registry.purge, "ada", "one")
+    if steps > 1:
+        await asyncio.to_thread(services.files.purge, "ada", "one")
+    if steps > 2:
+        await session.purge("ada", "one")
+    if ended_by == "the chat itself":
+        assert await closed_at(services, "ada", "one") > 0
+    else:
+        await close_session(services, "bob", "another")
+    assert await asyncio.to_thread(closings.unfinished) == []
+    assert await found(session, "ada", "one") == 0
+    assert files(services) == []
+    assert (await show_session(services, "ada", "one"))["resources"] == []
+    later = await give(ROPE)
+    await close_session(services, "bob", "another")
+    assert [row["id"] for row in (await show_session(services, "ada", "one"))["resources"]] == [later.id]
+
+
+async def test_a_chat_knows_when_it_was_closed(services: Services) -> None:
+    assert await closed_at(services, "ada", "one") == 0
+    await close_session(services, "ada", "one")
+    first = await closed_at(services, "ada", "one")
+    assert first > 0
+    await close_session(services, "ada", "one")
+    assert await closed_at(services, "ada", "one") > first
+    assert await closed_at(services, "bob", "one") == 0
+
+
+@pytest.mark.parametrize(("user", "chat"), [("", "one"), (" ", "one"), ("ada", ""), ("ada", " \t")])
+async def test_p47_nobody_s_session_can_be_closed(
+    services: Services, give: Callable[..., Awaitable[Resource]], user: str, chat: str
+) -> None:
+    await give(ROPE)
+    with pytest.raises(Refused, match="blank"):
+        await close_session(services, user, chat)
+    with pytest.raises(Refused, match="blank"):
+        await show_session(services, user, chat)
+    assert await found(await services.session(), "ada", "one") > 0
+
+
+async def test_the_embedding_of_a_large_source_is_waited_for(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cognition.memory.saving.LARGE", 1_000)
+    intake, session = await services.intake(), await services.session()
+    resource, _ = await asyncio.to_thread(intake.take, "ada", "one", Attachment("ropes.txt", ROPE.encode()))
+    told = [event async for event in ingest_batch(services, "ada", "one", [resource.id])]
+    source = await session.source("ada", "one", resource.id)
+    assert source
+    assert source.state == "READY"
+    assert told[-1]["resources"][0]["chunks"] == source.chunks == source.embedded
+    again = [event async for event in ingest_batch(services, "ada", "one", [resource.id])]
+    assert [event["type"] for event in again] == ["ingested"]
