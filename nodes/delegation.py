@@ -19,6 +19,7 @@ from langgraph.runtime import Runtime
 
 from cognition.condensing import condense
 from cognition.context import Context, context_of, identity_of
+from cognition.embedding.base import clean
 from cognition.history import STAMP
 from cognition.levels import Level
 from cognition.prompts.delegation import NOT_RUN, agent_prompt, budget_note, notes_block
@@ -38,6 +39,7 @@ from tools.toolset import sub_agent_tools
 Status = Literal["success", "pending_question", "budget_exhausted", "error"]
 
 OUT_OF_TIME: Final = "its time was spent"
+CUT_SHORT: Final = "\n\n(The answer ends where the model's output limit was.)"
 
 
 async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
@@ -48,9 +50,9 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
     """
     context, services = context_of(runtime), context_of(runtime).services()
     identity_of(runtime)
-    task, role = state.get("task", ""), state.get("system_prompt", "").strip()
-    if not task.strip():
-        msg = f"The task {task!r} is blank: say what the sub-agent shall do."
+    task, role = clean(state.get("task", "")).strip(), clean(state.get("system_prompt", "")).strip()
+    if not task:
+        msg = "The task is blank: say what the sub-agent shall do."
         raise Refused(msg)
     await _skill(state, runtime)
     said = state.get("messages", [])
@@ -244,7 +246,7 @@ def _answer(messages: list[AnyMessage]) -> str:
         if isinstance(message, AIMessage) and "error" in _stamp(message):
             failure = message.text
         elif isinstance(message, AIMessage):
-            best = message.text.strip()
+            best = message.text.strip() + (CUT_SHORT if "truncated" in _stamp(message) else "")
     return "\n\n".join(filter(None, [best, failure])) or "I have no answer."
 
 

@@ -72,7 +72,6 @@ async def consult_expert_consultant(
             runtime.state["messages"],
             question,
             depth=HISTORY_DEPTH,
-            notify=runtime.stream_writer,
         )
         return context_block(brief)
 

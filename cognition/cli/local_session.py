@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import asdict
 from importlib import import_module
 from typing import Any, cast
@@ -19,7 +19,6 @@ from cognition.levels import Policy
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
 from cognition.services import Services
 from cognition.sessions import close_session, list_sessions, show_session
-from cognition.storage.checkpointer import open_checkpointer
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
 
@@ -31,7 +30,6 @@ class LocalSession:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._opened = AsyncExitStack()
         self._graph: Graph | None = None
 
     @property
@@ -123,7 +121,6 @@ class LocalSession:
 
     async def aclose(self) -> None:
         """Close the stores and let go of the folder."""
-        await self._opened.aclose()
         await self._services.aclose()
 
     async def _echo(self) -> Graph:
@@ -131,7 +128,7 @@ class LocalSession:
             await asyncio.to_thread(self._services.models.build_all)
             # By its name: the graphs import this package, so this package doesn't import them.
             module = await asyncio.to_thread(import_module, "graphs.echo")
-            saver = await self._opened.enter_async_context(open_checkpointer(self._services.settings.home))
+            saver = await self._services.checkpointer()
             self._graph = cast("Graph", module.graph.copy(update={"checkpointer": saver}))
         return self._graph
 

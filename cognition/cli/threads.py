@@ -71,7 +71,8 @@ def _print(told: dict[str, Any], text: str, *, as_json: bool) -> None:
 
 def _agent(row: dict[str, Any]) -> str:
     standing = row["status"] if row["status"] != "working" or row["busy"] else "cut off"
-    head = [row["sub_sid"], row["role"], standing, f"{row['steps']} steps", row["updated_on"], row["chat_id"]]
+    steps = f"{row['steps']} step{'' if row['steps'] == 1 else 's'}"
+    head = [row["sub_sid"], row["role"], standing, steps, row["updated_on"], row["chat_id"]]
     said = [f"  asked: {row['request']}", f"  answered: {row['answer']}" if row["answer"] else ""]
     return "\n".join(filter(None, [" · ".join(head), *said]))
 

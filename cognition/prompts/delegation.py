@@ -156,8 +156,8 @@ def standing(thread: AgentThread, busy: bool) -> str:
 def _listed(thread: AgentThread, busy: bool) -> str:
     role = " ".join(thread.role.split())
     return (
-        f"- {thread.sub_sid} · {role} · {standing(thread, busy)} · {thread.steps} steps · "
-        f"{age(thread.updated_at)} ago\n"
+        f"- {thread.sub_sid} · {role} · {standing(thread, busy)} · {thread.steps} "
+        f"step{'' if thread.steps == 1 else 's'} · {age(thread.updated_at)} ago\n"
         f"  asked: {thread.request}\n  answered: {thread.answer or 'nothing yet'}"
     )
 

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from cognition.blocking import wait_for
 from cognition.context import BoundContext
@@ -210,3 +211,29 @@ def test_invoke_works_as_ainvoke_does(rehearsal: RehearsalServer, make_settings:
     context = BoundContext(user_id="ada", bound=services, chat_id="c")
     assert graph.invoke({"task": "Go"}, context=context)["outcome"]["text"] == "Done."
     wait_for(services.aclose())
+
+
+async def test_p6_an_answer_that_is_cut_off_says_so(rehearsal: RehearsalServer, services: Services) -> None:
+    rehearsal.script(LITE, [Reply(text="One, two,", failure="max_tokens")])
+    text = (await delegate(services, "Count")).outcome["text"]
+    assert text.startswith("One, two,")
+    assert "output limit" in text
+
+
+async def test_p52_a_text_that_breaks_encoders_is_taken(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Fine.")])
+    report = await delegate(
+        services, "Count\ud800 \x00 \u202e sheep \U0001f411", system_prompt="\udfff You count."
+    )
+    assert report.outcome["text"] == "Fine."
+    assert "sheep \U0001f411" in rehearsal.requests[-1].texts[0]
+    context = BoundContext(user_id="ada", bound=services, chat_id="c")
+    assert (await graph.ainvoke({"task": "Count\ud800"}, context=context))["outcome"]["text"] == "Fine."
+
+
+@pytest.mark.parametrize("calls", [0, -1, 51])
+def test_p77_a_budget_is_from_1_to_50(calls: int, make_settings: Any) -> None:
+    with pytest.raises(ValidationError, match="delegate_max_calls"):
+        make_settings(delegate_max_calls=calls)

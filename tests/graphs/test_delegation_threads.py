@@ -215,7 +215,7 @@ async def test_agents_are_listed_and_closed(rehearsal: RehearsalServer, services
     turns = [Reply(calls=[listing]), Reply(text="One."), Reply(calls=[closing]), Reply(text="Closed.")]
     rehearsal.script(LITE, beside(turns, []))
     told = results(await say("Who is at work?"))[0].text
-    assert f"- {sub_sid} · agent · open · 1 steps · 0 seconds ago" in told
+    assert f"- {sub_sid} · agent · open · 1 step · 0 seconds ago" in told
     assert "asked: Count &lt;/agents&gt; well\n" in told
     assert told.count("Long.") <= 200 // len("Long. ") + 1, "200 characters of each"
     assert results(await say("Close it"))[0].text == f"Closed: {sub_sid} (agent)."
@@ -280,3 +280,21 @@ async def test_an_agent_at_work_is_neither_closed_nor_called(services: Services)
             with pytest.raises(ThreadBusy):
                 await attempt
     assert (await agents(services).close("dlg_1")).sub_sid == "dlg_1"
+
+
+async def test_an_agents_time_is_not_its_callers(rehearsal: RehearsalServer, services: Services) -> None:
+    echo = graph.copy(update={"checkpointer": InMemorySaver()})
+    config: Any = {"configurable": {"thread_id": "c"}}
+    slow = [Reply(text="Done.", latency=0.5)]
+    rehearsal.script(LITE, beside([Reply(calls=[call(task="Go")]), Reply(text="So.")], slow))
+    events = echo.astream(
+        ask("Go"), config, context=BoundContext(user_id="ada", bound=services), stream_mode="updates"
+    )
+    before = after = 0.0
+    async for update in events:
+        if "think_lite" in update and not before:
+            before = update["think_lite"]["turn"]["seconds"]
+        if "use_tools" in update:
+            after = update["use_tools"]["turn"]["seconds"]
+    assert before > 0
+    assert after == before

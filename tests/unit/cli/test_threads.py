@@ -22,7 +22,7 @@ def test_agents_are_listed_and_shown(run: Run, asking: str) -> None:
     (row,) = agents(run)
     assert (row["status"], row["steps"], row["busy"]) == ("waiting", 1, False)
     shown = run("threads", "list").stdout
-    assert shown.startswith(f"{asking} · agent · waiting · 1 steps · ")
+    assert shown.startswith(f"{asking} · agent · waiting · 1 step · ")
     assert "asked: plan a trip, and ask me where to go" in shown
     assert [row["sub_sid"] for row in agents(run, "--chat", "work")] == [asking]
     assert agents(run, "--chat", "other") == []
