@@ -21,6 +21,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from cognition.answers import FailureKind, UnusableAnswer, check_answer, is_truncated
+from cognition.collector import spare_what_is_loaded
 from cognition.gauge import TRIMMED_FROM
 from cognition.history import STAMP, has_media, prepare_history, strip_signatures, without_media
 from cognition.levels import Role, lower_levels
@@ -228,7 +229,9 @@ class Models:
                 "base_url": url if key else rehearsal_url(),
                 "google_api_key": key.get_secret_value() if key else "rehearsal",
             }
-        return cast("BaseChatModel", init_chat_model(model, model_provider=provider, **options))
+        chat = cast("BaseChatModel", init_chat_model(model, model_provider=provider, **options))
+        spare_what_is_loaded()
+        return chat
 
 
 def _with_tools(chat: BaseChatModel, tools: Sequence[BaseTool]) -> Model:
