@@ -10,6 +10,7 @@ from cognition.levels import Level
 from cognition.memory.dates import now
 from cognition.prompts.blocks import block
 from cognition.prompts.echo import CLIMB
+from cognition.question import question_in
 from cognition.shortening import shorten_together
 from cognition.skill import Skill
 from cognition.storage.threads import AgentThread
@@ -118,16 +119,18 @@ def condense_request(summary: str, messages: Sequence[AnyMessage]) -> str:
 
 
 def reported(report: Report, most: int) -> str:
-    """What a caller reads of a sub-agent's work: how it ended comes first.
+    """What a caller reads of a sub-agent's work: how it ended comes first, for a long text may be set aside.
 
     Args:
         report: What came of the assignment.
         most: Tool calls of a turn.
     """
     outcome = report.outcome
+    asks = question_in(outcome["text"]) if outcome["status"] == "pending_question" else ""
     parts = [
         f"Status: {outcome['status']} · sub_sid: {report.sub_sid} · level: {outcome['level']} · "
         f"tool calls: {outcome['calls']} of {most}",
+        block("question", asks) if asks else "",
         NEXT[outcome["status"]],
         report.note,
         block("answer", outcome["text"], agent=report.role, note=DATA),

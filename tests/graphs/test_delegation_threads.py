@@ -8,6 +8,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.assignment import Assignment
+from cognition.blocking import wait_for
 from cognition.context import BoundContext
 from cognition.delegation import UnknownThread
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
@@ -69,6 +70,7 @@ async def test_p74_a_question_reaches_the_chat_and_the_answer_its_thread(
     )
     (asked,) = results(await chat(services)("Book a table"))
     assert asked.text.startswith("Status: pending_question")
+    assert "<question>\nwhen?\n</question>" in asked.text[:400], "where a long answer still shows it"
     sub_sid = asked.artifact["sub_sid"]
     (thread,) = await agents(services).open_threads()
     assert (thread.sub_sid, thread.status, thread.answer) == (sub_sid, "waiting", "Ok. QUESTION: when?")
@@ -298,3 +300,15 @@ async def test_an_agents_time_is_not_its_callers(rehearsal: RehearsalServer, ser
             after = update["use_tools"]["turn"]["seconds"]
     assert before > 0
     assert after == before
+
+
+def test_a_chat_that_blocks_can_delegate_too(rehearsal: RehearsalServer, make_settings: Any) -> None:
+    services = Services(make_settings())
+    rehearsal.script(LITE, beside([Reply(calls=[call(task="Go")]), Reply(text="So.")], [Reply(text="Done.")]))
+    echo = graph.copy(update={"checkpointer": InMemorySaver()})
+    config: Any = {"configurable": {"thread_id": "c"}}
+    said = echo.invoke(ask("Go"), config, context=BoundContext(user_id="ada", bound=services))["messages"]
+    assert results(said)[0].artifact["text"] == "Done."
+    assert said[-1].text == "So."
+    wait_for(services.jobs.finish())
+    wait_for(services.aclose())
