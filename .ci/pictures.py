@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from cognition.settings import Settings  # noqa: E402
+from graphs.council import graph as council  # noqa: E402
 from graphs.echo import graph  # noqa: E402
 from graphs.ingestion import graph as ingestion  # noqa: E402
 
@@ -21,7 +22,7 @@ DOCUMENTS = ("README.md", "README.fr.md")
 
 def pictures() -> dict[str, str]:
     """The derived parts by the name of their markers."""
-    drawn = {"echo": graph, "ingestion": ingestion}
+    drawn = {"council": council, "echo": graph, "ingestion": ingestion}
     graphs = {f"graph:{name}": f"```mermaid\n{mermaid(compiled)}\n```" for name, compiled in drawn.items()}
     return {**graphs, "settings": settings_table()}
 
