@@ -164,6 +164,25 @@ def test_the_command_line_goes_through_the_server(
     assert cognition("memory", "list", "--user", "ada").stdout == "Nothing is remembered.\n"
 
 
+def test_a_council_is_held_with_a_branch_for_each_participant(
+    client: SyncLangGraphClient, cognition: Callable[..., "subprocess.CompletedProcess[str]"]
+) -> None:
+    seated = "architect,devils-advocate,operations-engineer"
+    asked = {"question": "Split the monolith?", "participants": seated, "rounds": 2}
+    modes = ["updates", "custom", "messages-tuple"]
+    stream = client.runs.stream(None, "council", input=asked, stream_mode=modes)  # type: ignore[arg-type]
+    parts = [(part.event, part.data) for part in stream]
+    updates = [data for event, data in parts if event == "updates"]
+    assert [next(iter(update)) for update in updates].count("speak") == 6
+    assert "signature" not in str([update for update in updates if "speak" in update])
+    assert len([data for event, data in parts if event == "custom" and data["event"] == "spoke"]) == 6
+    assert "3 of 3 participants answered; 2 of 2 rounds" in updates[-1]["synthesize"]["report"]
+    told = json.loads(cognition("council", "Split?", "--participants", seated, "--json").stdout)
+    assert (told["outcome"], told["rounds_held"]) == ("synthesis", 3)
+    refused = cognition("council", "Split?", "--participants", "architect")
+    assert (refused.returncode, "at least 2 different" in refused.stderr) == (1, True), refused.stderr
+
+
 def test_a_thread_goes_on_after_a_kill(client: SyncLangGraphClient, server: DevServer) -> None:
     thread = str(uuid4())
     client.threads.create(thread_id=thread, graph_id="echo")
