@@ -1,14 +1,23 @@
 """How threads are written: strict msgpack that does not rebuild a long conversation at every read."""
 
+from collections.abc import Iterable
 from copy import copy
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, JsonPlusSerializer
 from langgraph.checkpoint.serde.types import _DeltaSnapshot  # what a delta channel leaves in a checkpoint
 
 REMEMBERED = 8
 """Snapshots kept in memory, each about twice the size of its thread's text."""
+
+
+class ThreadSerializer(JsonPlusSerializer):
+    """Strict for every graph: what a graph's state declares adds nothing to what may be built."""
+
+    def with_msgpack_allowlist(self, extra_allowlist: Iterable[tuple[str, ...] | type]) -> Self:
+        """Itself. A graph within a graph would have it copied, with a saver that the server can't copy."""
+        return self
 
 
 def thread_serializer() -> JsonPlusSerializer:
@@ -30,4 +39,4 @@ def thread_serializer() -> JsonPlusSerializer:
         value = snapshot(data)
         return _DeltaSnapshot([copy(item) for item in value] if isinstance(value, list) else value)
 
-    return JsonPlusSerializer(allowed_msgpack_modules=None, __unpack_ext_hook__=unpack)
+    return ThreadSerializer(allowed_msgpack_modules=None, __unpack_ext_hook__=unpack)
