@@ -140,12 +140,18 @@ def _normal(block: Item) -> Mapping[str, Any]:
 
 def _name(block: Item) -> str:
     """The name of a file, wherever a client puts it."""
-    extras = block.get("extras") or {}
-    for place in (block, extras, extras.get("metadata") or {}, block.get("metadata") or {}):
+    extras = _within(block, "extras")
+    for place in (block, extras, _within(extras, "metadata"), _within(block, "metadata")):
         for key in ("filename", "name", "title"):
             if isinstance(name := place.get(key), str) and name.strip():
                 return name
     return ""
+
+
+def _within(block: Item, key: str) -> Item:
+    """What a client puts under a key where a mapping is meant; it may be anything."""
+    value = block.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _refuse_blank(text: str) -> None:

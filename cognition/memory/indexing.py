@@ -1,6 +1,7 @@
 """The embeddings of large sources, added in the background while their words are searchable already."""
 
 import asyncio
+import logging
 from concurrent.futures import Future
 from typing import Final
 
@@ -10,6 +11,8 @@ from cognition.memory.fragment import point_id
 from cognition.memory.sources import Source
 from cognition.memory.versions import Versions
 from cognition.refusal import Refused
+
+logger = logging.getLogger(__name__)
 
 BATCH: Final = 64
 """Chunks between two notes of how far the work is: what a crash costs."""
@@ -33,7 +36,17 @@ class Indexer:
         """See to what waits now, on the loop that outlives the caller's."""
         running = asyncio.run_coroutine_threadsafe(self._work(), background_loop())
         self._running.add(running)
-        running.add_done_callback(self._running.discard)
+        running.add_done_callback(self._ended)
+
+    def see_to_it(self) -> None:
+        """Go on with what waits, unless that is being done: a failure ended it, and may have passed."""
+        if not self._running:
+            self.start()
+
+    def _ended(self, running: Future[None]) -> None:
+        self._running.discard(running)
+        if not running.cancelled() and (error := running.exception()):
+            logger.error("embedding in the background failed; the next search goes on", exc_info=error)
 
     async def finish(self) -> None:
         """Wait until everything is embedded."""

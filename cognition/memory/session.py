@@ -259,6 +259,8 @@ class SessionMemory:
         view = await asyncio.to_thread(self._catalogue.view, user_id, scope, source_id)
         if source_id and not view.sources:
             raise UnknownSource(await self._unknown(user_id, scope, source_id))
+        if view.indexing:
+            self._indexer.see_to_it()
         return view
 
     async def _known(self, user_id: str, chat_id: str, source_id: str) -> Source:

@@ -41,6 +41,8 @@ URI = f"data:image/png;base64,{DATA}"
         ),
         ({"type": "file", "source_type": "text", "text": TEXT, "filename": "d.md"}, "d.md"),
         ({"type": "text-plain", "text": TEXT, "title": "e.txt"}, "e.txt"),
+        ({"type": "file", "base64": DATA, "filename": "g.md", "extras": "x", "metadata": [1]}, "g.md"),
+        ({"type": "file", "base64": DATA, "extras": {"metadata": "x"}}, "file"),
         ({"type": "image_url", "image_url": {"url": URI}}, "image.png"),
         ({"type": "image_url", "image_url": URI}, "image"),
         ({"type": "file", "file": {"filename": "f.pdf", "file_data": URI}}, "f.pdf"),
