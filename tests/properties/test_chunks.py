@@ -64,6 +64,7 @@ def check(text: str, found: Iterable[Chunk], size: Callable[[str], int], limit: 
     assert reached == len(text)
 
 
+@settings(deadline=None)
 @given(texts, st.integers(1, 600), st.sampled_from([len, words]))
 def test_p42_p61_chunks_cover_any_text_and_none_is_over_the_limit(
     text: str, limit: int, size: Callable[[str], int]
@@ -71,11 +72,13 @@ def test_p42_p61_chunks_cover_any_text_and_none_is_over_the_limit(
     check(text, split([text], size, limit), size, limit)
 
 
+@settings(deadline=None)
 @given(texts, st.integers(20, 600), st.integers(1, 700))
 def test_the_pieces_that_a_text_comes_in_make_no_difference(text: str, limit: int, piece: int) -> None:
     assert list(split(pieces(text, piece), len, limit)) == list(split([text], len, limit))
 
 
+@settings(deadline=None)
 @given(texts, st.integers(2 * OVERLAP, 2_000))
 def test_every_passage_of_200_characters_lies_inside_one_chunk(text: str, limit: int) -> None:
     ranges = [chunk.chars for chunk in split([text], len, limit)]
