@@ -91,7 +91,7 @@ def identity_of(runtime: AnyRuntime) -> Identity:
     info, server, context = runtime.execution_info, runtime.server_info, context_of(runtime)
     user_id = server.user.identity if server and server.user else context.user_id
     if not isinstance(user_id, str) or not user_id.strip():
-        msg = f"The user {user_id!r} is blank: pass the context's user_id, or no context for the local user."
+        msg = f"The user {user_id!r} is blank or no text: pass a user_id, or no context for the local user."
         raise Refused(msg)
     if isinstance(context, BoundContext) and context.chat_id:
         return Identity(user_id, context.chat_id)

@@ -1,6 +1,7 @@
 """How writes to a thread's messages add up."""
 
 from collections.abc import Sequence
+from reprlib import repr as brief
 from typing import cast
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
     Folding two batches gives the same as folding their concatenation, which the delta channel relies on.
 
     Raises:
-        Refused: A message to be removed is not there.
+        Refused: What is written is no message, or a message to be removed is not there.
     """
     kept = {cast("str", message.id): message for message in messages}
     for write in writes:
@@ -37,4 +38,8 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
 
 def _messages(write: Messages) -> list[AnyMessage]:
     many = write if isinstance(write, list) else [write]
-    return [cast("AnyMessage", message_chunk_to_message(m)) for m in convert_to_messages(many)]
+    try:
+        return [cast("AnyMessage", message_chunk_to_message(m)) for m in convert_to_messages(many)]
+    except (NotImplementedError, ValueError) as error:
+        msg = f"{brief(write)} can't be read as messages: write {{'role': 'user', 'content': '…'}}."
+        raise Refused(msg) from error

@@ -1,16 +1,21 @@
 """What a model's outcome makes of a turn: its account, its message, and the transfer that it asks for."""
 
+import logging
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage
+from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of
 from cognition.history import STAMP
 from cognition.models import Answer, Failure
+from cognition.refusal import Refused
 from cognition.state import Transfer, Turn
 from cognition.turn import refused_transfer, with_answer, with_failure
 from tools import cognitive_level
+
+logger = logging.getLogger(__name__)
 
 
 def heard(outcome: Answer | Failure, turn: Turn, runtime: Runtime[Context]) -> tuple[Turn, list[AnyMessage]]:
@@ -29,7 +34,9 @@ def heard(outcome: Answer | Failure, turn: Turn, runtime: Runtime[Context]) -> t
 
 
 def tool_error(error: Exception) -> str:
-    """What a model is told of a tool that raised."""
+    """What a model is told of a tool that raised; a fault of the program is logged with its traceback."""
+    if not isinstance(error, (ToolInvocationError, Refused)):
+        logger.error("a tool failed", exc_info=error)
     return f"Error: {error}. Correct the call, or answer without it."
 
 

@@ -21,6 +21,7 @@ from cognition.cli.session import Session, exchanges, new_chat, open_session
 from cognition.cli.view import PlainView, TerminalView, View
 from cognition.context import Context
 from cognition.levels import Policy
+from cognition.rehearsal import NOTICE
 from cognition.settings import process_settings
 
 HISTORY_FILE = "chat_history"
@@ -34,11 +35,6 @@ HELP = """/new            start a new chat
 @PATH           a file to talk about, anywhere in a line; a path that you type or drag needs no @
 /help           this
 /quit           end, as Ctrl-D does; Ctrl-C ends a turn"""
-
-REHEARSED = (
-    "The models are rehearsed: a few rules answer. Set GOOGLE_API_KEY, in the environment or in .env, "
-    "for real answers."
-)
 
 
 def run(user: str, chat: str, policy: Policy) -> None:
@@ -56,7 +52,7 @@ async def _run(context: Context, chat: str) -> None:
         view = TerminalView() if interactive else PlainView()
         talk = Talk(session, view, context, chat or new_chat(), bare_paths=interactive)
         if session.rehearsed:
-            talk.view.note(REHEARSED)
+            talk.view.note(NOTICE)
         if interactive:
             if session.where:
                 talk.view.note(f"Through the server at {session.where}, which holds the folder.")

@@ -13,6 +13,11 @@ from cognition.rehearsal.reading import answer, quoted, searchable, summary
 from cognition.rehearsal.script import Call, Reply, Request
 
 MARK: Final = "[rehearsal]"
+NOTICE: Final = (
+    "The models are rehearsed: a few rules answer. Set GOOGLE_API_KEY, in the environment or in .env, "
+    "for real answers."
+)
+"""What a program says at its start when no key is set."""
 COUNCIL: Final = "architect, devils-advocate, product-strategist"
 """Who sits in a council when the user names nobody."""
 
@@ -196,7 +201,7 @@ def respond(request: Request) -> Reply:
     if part := part_of_agent(request) if is_agent(request) else part_in_council(request):
         return Reply(text=f"{MARK}\n\n{part}", chunks=4)
     if responses := request.responses:
-        return Reply(text=f"{MARK} " + "\n\n".join(map(_reported, responses)), chunks=4)
+        return Reply(text=f"{MARK} " + "\n\n".join(_reported(request, *told) for told in responses), chunks=4)
     said = _own_words(request)
     if call := _call(request, said):
         return Reply(calls=[call])
@@ -236,10 +241,9 @@ def _about_files(request: Request, said: str) -> Call | None:
     )
 
 
-def _reported(response: tuple[str, str]) -> str:
+def _reported(request: Request, tool: str, text: str) -> str:
     """What a tool returned, as it is told."""
-    name, text = response
-    return (quoted(text) if name == "search_sessions_context" else "") or _shown(text)
+    return (quoted(request, text) if tool == "search_sessions_context" else "") or _shown(text)
 
 
 def _block(request: Request, tag: str) -> str:

@@ -1,6 +1,7 @@
 """The HTTP app beside the LangGraph server: health, and what is stored for whoever shares the folder."""
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,10 +12,13 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory
+from cognition.rehearsal import NOTICE
 from cognition.services import process_services
 from cognition.web import threads
 from cognition.web.requests import answered, server_url, user_of, whole
 from cognition.web.sessions import close, ingest, sessions, show
+
+logger = logging.getLogger(__name__)
 
 
 @answered
@@ -61,6 +65,8 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
     await asyncio.to_thread(services.hold, server_url())
     try:
         await asyncio.to_thread(services.models.build_all)
+        if services.models.rehearsed:
+            logger.warning(NOTICE)
         yield
     finally:
         await services.aclose()

@@ -1,7 +1,7 @@
 """How writes to a thread's messages add up."""
 
 from copy import deepcopy
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, Messages, add_messages
 
+from cognition.refusal import Refused
 from cognition.transcript import fold_messages
 
 IDS = "abcdef"
@@ -58,6 +59,12 @@ def test_folding_leaves_what_it_is_given_as_it_is(made: list[Messages]) -> None:
     fold_messages(state, [HumanMessage("more", id="z")])
     assert made == before
     assert state == copied
+
+
+@pytest.mark.parametrize("written", [None, [None], [5], [{"foo": 1}], [{"role": "user", "content": [["a"]]}]])
+def test_what_is_no_message_is_refused_in_a_sentence(written: Any) -> None:
+    with pytest.raises(Refused, match="can't be read as messages"):
+        fold_messages([], [written])
 
 
 def test_a_message_that_is_not_there_is_not_removed() -> None:

@@ -4,9 +4,12 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
@@ -16,6 +19,8 @@ import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
+
+from cognition.rehearsal import NOTICE
 
 ROOT = Path(__file__).parents[2]
 LANGGRAPH = Path(sys.executable).with_name("langgraph")
@@ -29,12 +34,12 @@ class DevServer:
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._environment = environment
-        self._log = log
+        self.log = log
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> SyncLangGraphClient:
         command = [str(LANGGRAPH), "dev", "--no-browser", "--no-reload", "--n-jobs-per-worker", "10"]
-        with self._log.open("ab") as log:
+        with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, "--port", str(self.port)],
                 cwd=ROOT,
@@ -51,7 +56,7 @@ class DevServer:
                         return get_sync_client(url=self.url)
                 except httpx.TransportError:
                     continue
-        raise AssertionError(self._log.read_text()[-3000:])
+        raise AssertionError(self.log.read_text()[-3000:])
 
     def stop(self, how: signal.Signals) -> int:
         assert self._process
@@ -126,6 +131,10 @@ def test_the_graph_is_drawn_with_its_three_levels(client: SyncLangGraphClient) -
     assert set(form["properties"]) == {"user_id", "user_name", "policy", "memory"}  # type: ignore[index]
 
 
+def test_the_start_says_that_the_models_are_rehearsed(server: DevServer) -> None:
+    assert server.log.read_text().count(NOTICE) == 1
+
+
 def test_a_turn_streams(client: SyncLangGraphClient) -> None:
     thread = client.threads.create()["thread_id"]
     parts = say(client, thread, "think harder about chess")
@@ -135,10 +144,40 @@ def test_a_turn_streams(client: SyncLangGraphClient) -> None:
     assert "Thinking on as gemini-3.1-pro-preview" in newest(client, thread)
 
 
+def test_files_are_ingested_and_their_contents_are_not_kept_in_the_thread(
+    client: SyncLangGraphClient, environment: dict[str, str]
+) -> None:
+    assistant = client.assistants.search(graph_id="ingestion")[0]
+    drawn = client.assistants.get_graph(assistant["assistant_id"], xray=True)
+    assert {"ingest_file:extract", "ingest_file:sum_up"} <= {str(node["id"]) for node in drawn["nodes"]}
+    thread, secret = client.threads.create()["thread_id"], "The harbour froze. " * 40
+    files = [{"name": "a.md", "data": b64encode(secret.encode()).decode()}, {"path": "/etc/passwd"}]
+    ran = client.runs.wait(
+        thread, "ingestion", input={"files": files}, context={"user_id": "ada"}, durability="exit"
+    )
+    taken, refused = cast("Any", ran)["report"]
+    assert (taken["status"], refused["status"]) == ("PUT_IN_CONTEXT", "FAILED"), taken["error"]
+    assert "COGNITION_FILE_ROOTS" in refused["error"]
+    with closing(sqlite3.connect(Path(environment["COGNITION_HOME"]) / "threads.sqlite")) as threads:
+        kept = threads.execute("SELECT checkpoint FROM checkpoints WHERE thread_id = ?", [thread]).fetchall()
+    assert kept
+    assert not any(files[0]["data"].encode() in row[0] for row in kept)
+
+
+def test_a_sub_agent_is_a_graph_of_its_own(client: SyncLangGraphClient) -> None:
+    thread = client.threads.create()["thread_id"]
+    outcomes = [
+        cast("Any", client.runs.wait(thread, "delegation", input={"task": task}))["outcome"]
+        for task in ("plan a trip, and ask me where to go", "To Brest")
+    ]
+    assert [outcome["status"] for outcome in outcomes] == ["pending_question", "success"]
+    assert "as you answered: To Brest" in outcomes[1]["text"]
+
+
 def test_p47_a_blank_user_is_refused(client: SyncLangGraphClient) -> None:
     thread = client.threads.create()["thread_id"]
     errors = [data for event, data in say(client, thread, "hello", user=" ") if event == "error"]
-    assert "is blank" in str(errors)
+    assert "is blank or no text" in str(errors)
 
 
 def test_the_command_line_goes_through_the_server(
@@ -183,14 +222,24 @@ def test_a_council_is_held_with_a_branch_for_each_participant(
     assert (refused.returncode, "at least 2 different" in refused.stderr) == (1, True), refused.stderr
 
 
-def test_a_thread_goes_on_after_a_kill(client: SyncLangGraphClient, server: DevServer) -> None:
-    thread = str(uuid4())
-    client.threads.create(thread_id=thread, graph_id="echo")
+def test_p74_threads_and_what_a_sub_agent_asked_outlive_a_kill(
+    client: SyncLangGraphClient,
+    server: DevServer,
+    cognition: Callable[..., "subprocess.CompletedProcess[str]"],
+) -> None:
+    thread, asking = str(uuid4()), str(uuid4())
+    for new in (thread, asking):
+        client.threads.create(thread_id=new, graph_id="echo")
     say(client, thread, "remember that I live in Lyon", user="kim")
+    parts = say(client, asking, "delegate: plan a trip, and ask me where to go", user="kim")
+    told = [cast("Any", data) for event, data in parts if event == "custom"]
+    assert [event["event"] for event in told if event["type"] == "delegation"] == ["started", "ended"]
+    assert "QUESTION: where to go?" in newest(client, asking)
     client.close()
     server.stop(signal.SIGKILL)
     again = server.start()
-    again.threads.create(thread_id=thread, graph_id="echo", if_exists="do_nothing")
+    for new in (thread, asking):
+        again.threads.create(thread_id=new, graph_id="echo", if_exists="do_nothing")
     say(again, thread, "what do you know about me?", user="kim")
     assert "I live in Lyon" in newest(again, thread)
     said = again.threads.get_state(thread)["values"]["messages"]  # type: ignore[call-overload]
@@ -198,31 +247,13 @@ def test_a_thread_goes_on_after_a_kill(client: SyncLangGraphClient, server: DevS
         "remember that I live in Lyon",
         "what do you know about me?",
     ]
-    again.close()
-    assert server.stop(signal.SIGINT) == 0
-
-
-def test_p74_a_sub_agents_question_is_answered_after_a_kill(
-    server: DevServer, cognition: Callable[..., "subprocess.CompletedProcess[str]"]
-) -> None:
-    client, thread = server.start(), str(uuid4())
-    client.threads.create(thread_id=thread, graph_id="echo")
-    parts = say(client, thread, "delegate: plan a trip, and ask me where to go", user="sam")
-    told = [cast("Any", data) for event, data in parts if event == "custom"]
-    assert [event["event"] for event in told if event["type"] == "delegation"] == ["started", "ended"]
-    assert "QUESTION: where to go?" in newest(client, thread)
-    client.close()
-    server.stop(signal.SIGKILL)
-    again = server.start()
-    (agent,) = json.loads(cognition("threads", "list", "--user", "sam", "--json").stdout)["agents"]
-    assert (agent["status"], agent["chat_id"]) == ("waiting", thread)
-    again.threads.create(thread_id=thread, graph_id="echo", if_exists="do_nothing")
-    say(again, thread, "To Brest", user="sam")
-    assert "as you answered: To Brest" in newest(again, thread)
-    resumed = cognition("threads", "resume", agent["sub_sid"], "what do you know about me?", "--user", "sam")
-    assert "success" in resumed.stdout, resumed.stderr
+    (agent,) = json.loads(cognition("threads", "list", "--user", "kim", "--json").stdout)["agents"]
+    assert (agent["status"], agent["chat_id"]) == ("waiting", asking)
+    say(again, asking, "To Brest", user="kim")
+    assert "as you answered: To Brest" in newest(again, asking)
+    resumed = cognition("threads", "resume", agent["sub_sid"], "what do you know about me?", "--user", "kim")
+    assert "I live in Lyon" in resumed.stdout, resumed.stderr
     assert f"{agent['sub_sid']}: search_meta_artifacts" in resumed.stderr
-    assert cognition("threads", "close", agent["sub_sid"], "--user", "sam").returncode == 0
-    assert cognition("threads", "show", agent["sub_sid"], "--user", "sam").returncode == 1
+    assert cognition("threads", "close", agent["sub_sid"], "--user", "kim").returncode == 0
     again.close()
     assert server.stop(signal.SIGINT) == 0
