@@ -8,12 +8,15 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from cognition.models import Failure, Models
 from cognition.prompts.briefing import BRIEF, brief_request
 from cognition.retrying import Notify
-from cognition.shortening import shorten_together
+from cognition.shortening import shorten, shorten_together
 from cognition.state import Brief, Tokens
 from cognition.turn import tokens_of
 
 CONVERSATION_CHARACTERS: Final = 60_000
 """The most that is read of a conversation; long messages give way to short ones."""
+
+BRIEF_CHARACTERS: Final = 8_000
+"""The most that is kept of a summary, some three times of what is asked for."""
 
 
 async def distill_context(
@@ -48,7 +51,13 @@ async def distill_context(
         nothing = Tokens(input=0, output=0)
         return Brief(text="", status="failed", reason=outcome.sentence, model=outcome.model, tokens=nothing)
     tokens = tokens_of(outcome)
-    return Brief(text=outcome.text.strip(), status="distilled", reason="", model=outcome.model, tokens=tokens)
+    return Brief(
+        text=shorten(outcome.text.strip(), BRIEF_CHARACTERS),
+        status="distilled",
+        reason="",
+        model=outcome.model,
+        tokens=tokens,
+    )
 
 
 def _conversation(messages: Sequence[AnyMessage | dict[str, Any]], depth: int) -> str:

@@ -216,7 +216,7 @@ def _request(seat: Seat, state: CouncilState, current: int, *, first: bool) -> s
 def _seconds_to_speak(state: CouncilState, settings: Settings) -> float:
     """What is left of the council's time, less what the synthesis needs."""
     reserve = min(settings.call_seconds, settings.council_seconds / 4)
-    return state["deadline"] - time() - reserve
+    return max(state["deadline"] - time() - reserve, 0.0)
 
 
 def _tell(runtime: Runtime[Context], event: str, **told: Any) -> None:

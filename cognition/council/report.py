@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from cognition.council.deliberation import outcome, speakers
+from cognition.council.deliberation import outcome, speakers, usage
 from cognition.council.positions import camps, comparable, majority_of
 from cognition.shortening import shorten, shorten_together
 from cognition.state import CouncilState, Seat, Statement
@@ -46,6 +46,7 @@ def _status(state: CouncilState) -> str:
     lines = [_outcome_line(state), *_absences(state), *state["notes"]]
     if state["brief"]["status"] == "failed":
         lines.append(f"The chat could not be summarised for the participants: {state['brief']['reason']}")
+    lines.append(_usage_line(state))
     return "\n".join([head, *(f"- {line}" for line in lines)])
 
 
@@ -62,6 +63,11 @@ def _outcome_line(state: CouncilState) -> str:
             return f"There is no synthesis, what follows is the transcript: {failures}"
         case "failed":
             return "Nobody answered, so there is no result. Ask again later, or other participants."
+
+
+def _usage_line(state: CouncilState) -> str:
+    spent = usage(state)
+    return f"It took {spent['calls']} calls, {spent['input']:,} tokens in and {spent['output']:,} out."
 
 
 def _absences(state: CouncilState) -> list[str]:

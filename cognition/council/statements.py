@@ -12,11 +12,14 @@ from cognition.turn import tokens_of
 KEPT_CHARACTERS: Final = 20_000
 """The most that is kept of a contribution, some eight times of what is asked for."""
 
+REASON_CHARACTERS: Final = 400
+"""The most that is kept of why there is none; a provider's error may be a whole page."""
+
 
 def statement_of(outcome: Answer | Failure, alias: str, round_number: int) -> Statement:
     """What a participant said in a round, or its absence."""
     if isinstance(outcome, Failure):
-        return _statement(alias, round_number, outcome, absence=outcome.sentence)
+        return _statement(alias, round_number, outcome, absence=shorten(outcome.sentence, REASON_CHARACTERS))
     text, position = read_position(outcome.text)
     if not (said := text or position.position):
         return _statement(alias, round_number, outcome, absence=f"{outcome.model} said nothing.")

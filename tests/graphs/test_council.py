@@ -289,3 +289,20 @@ def test_invoke_holds_a_council_as_ainvoke_does(rehearsal: RehearsalServer, make
     assert told["report"].startswith("**Council: 3 of 3 participants answered; 2 of 2 rounds were held.**")
     assert [round_of(r) for r in rehearsal.requests if r.model == PRO] == [1, 1, 1, 2, 2, 2]
     wait_for(services.aclose())
+
+
+async def test_p47_a_blank_user_holds_no_council(rehearsal: RehearsalServer, services: Services) -> None:
+    with pytest.raises(ValueError, match="blank"):
+        await graph.ainvoke(question(), context=BoundContext(user_id=" ", bound=services))
+    assert rehearsal.requests == []
+
+
+async def test_p73_a_long_summary_is_bounded_and_the_report_tells_what_all_took(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    table = Table(rehearsal)
+    rehearsal.script(DISTILLATION, [Reply(text="word " * 10_000)])
+    told = await graph.ainvoke(question(2, rounds=1, messages=[HumanMessage("hello")]), context=context)
+    assert len(table.asked(1)[0].texts[0]) < 9_000
+    assert "characters left out" in table.asked(1)[0].texts[0]
+    assert f"It took 4 calls, {told['deliberation']['usage']['input']:,} tokens in" in told["report"]
