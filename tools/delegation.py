@@ -110,10 +110,10 @@ async def close_agent_session(sub_sid: str, runtime: Runtime) -> str:
 
 async def _delegated(runtime: Runtime, *, skill_id: str = "", **wanted: Any) -> Result:
     """Have an assignment done; the chat's stream gets `delegation` events, and no message of the agent's."""
+    # Both ids, because some models number the calls of each message from zero.
+    request_id = f"{runtime.state['messages'][-1].id} {runtime.tool_call_id}"
     try:
-        assignment = Assignment(
-            **wanted, skill=await _skill(skill_id, runtime), request_id=runtime.tool_call_id or ""
-        )
+        assignment = Assignment(**wanted, skill=await _skill(skill_id, runtime), request_id=request_id)
         report = await _agents(runtime).delegate(assignment, runtime.stream_writer)
     except Refused as refusal:
         return f"Error: nothing was done. {_told(refusal)}", {}
