@@ -17,7 +17,7 @@ PASSAGES: Final = 3
 SENTENCE: Final = 240
 """Characters of a sentence that a summary takes."""
 
-STEM: Final = 5
+STEM: Final = 4
 """Letters by which words are compared: enough for plurals and conjugations."""
 
 
@@ -86,8 +86,10 @@ def answer(request: Request, question: str) -> str:
     """What the files that stand whole in the prompt say to a question; empty when they say nothing."""
     words = FRENCH if is_french(question) else ENGLISH
     for file in blocks("smart_context", "\n".join(request.texts)):
-        if file.attributes["mode"] == "put_in_context" and (told := best_passages(file.body, question)):
-            return "\n\n".join([words.says.format(name=file.attributes["filename"]), *told])
+        name = file.attributes["filename"]
+        whole = file.attributes["mode"] == "put_in_context"
+        if whole and (told := best_passages(file.body, question.replace(name, ""))):
+            return "\n\n".join([words.says.format(name=name), *told])
     return ""
 
 
@@ -97,23 +99,31 @@ def searchable(request: Request) -> list[str]:
     return [f.attributes["source_id"] for f in files if f.attributes["mode"] == "vectorized_sum_up"]
 
 
-def quoted(found: str) -> str:
+def quoted(request: Request, found: str) -> str:
     """An answer made of what a search of session memory found; empty when it found nothing."""
     passages = blocks("passage", found)[:PASSAGES]
     if not passages:
         return ""
+    question = own_words([text for text in request.texts if text.strip()][-1])
     words = FRENCH if is_french(passages[0].body) else ENGLISH
-    return "\n\n".join([words.found, *(_quotation(passage, words) for passage in passages)])
+    return "\n\n".join([words.found, *(_quotation(passage, question, words) for passage in passages)])
 
 
-def _quotation(passage: Block, words: Lines) -> str:
+def own_words(text: str) -> str:
+    """A message without the blocks of data that were put around it."""
+    return re.sub(r"<(\w+)[^>]*>.*?</\1>", "", text, flags=re.DOTALL).strip()
+
+
+def _quotation(passage: Block, question: str, words: Lines) -> str:
     place = [passage.attributes.get("headings", ""), words.lines.format(lines=passage.attributes["lines"])]
-    return f"{passage.body.strip()}\n({', '.join(filter(None, place))})"
+    said = best_passages(passage.body, question) or [passage.body.strip()]
+    return "\n\n".join([*said, f"({', '.join(filter(None, place))})"])
 
 
 def best_passages(text: str, question: str) -> list[str]:
-    """The paragraphs of a text that share the rarest words with a question, in their order; at most two."""
-    passages = [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+    """The two paragraphs of a text, with their headings, that share the rarest words with a question."""
+    parts = re.split(r"\n\s*\n(?!\s*$)", re.sub(r"^(#.*)\n\s*\n", r"\1\n", text, flags=re.MULTILINE))
+    passages = [part.strip() for part in parts if part.strip()]
     held = [_stems(passage) for passage in passages]
     known = Counter(stem for stems in held for stem in stems)
     asked = _stems(question)
