@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from io import BytesIO
@@ -117,20 +117,11 @@ def _workbook(path: Path) -> Iterator[str]:
     from openpyxl import load_workbook  # noqa: PLC0415 - for workbooks only
 
     try:
-        book = load_workbook(path, read_only=True, data_only=True)
-        for sheet in book.worksheets:
-            yield f"## {sheet.title}\n\n"
-            width = 0
-            for row in sheet.iter_rows(values_only=True):
-                cells = _cells(row)
-                if not cells:
-                    continue
-                yield f"| {' | '.join(cells)} |\n"
-                if not width:
-                    width = len(cells)
-                    yield f"|{' --- |' * width}\n"
-            yield "\n"
-        book.close()
+        with path.open("rb") as file:  # by its path, it would have to be called .xlsx
+            book = load_workbook(file, read_only=True, data_only=True)
+            for sheet in book.worksheets:
+                yield from _sheet(sheet.title, sheet.iter_rows(values_only=True))
+            book.close()
     except (
         zipfile.BadZipFile,
         ZlibError,
@@ -141,6 +132,20 @@ def _workbook(path: Path) -> Iterator[str]:
         SyntaxError,
     ) as error:
         raise damaged(path.name, error) from error
+
+
+def _sheet(title: str, rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield f"## {title}\n\n"
+    width = 0
+    for row in rows:
+        cells = _cells(row)
+        if not cells:
+            continue
+        yield f"| {' | '.join(cells)} |\n"
+        if not width:
+            width = len(cells)
+            yield f"|{' --- |' * width}\n"
+    yield "\n"
 
 
 def _cells(row: Sequence[object]) -> list[str]:
