@@ -14,7 +14,8 @@ from cognition.services import Services
 from cognition.storage.registry import Resource
 from graphs.ingestion import graph
 from tests.conftest import DISTILLATION
-from tests.files import PNG, pdf, scan, wav
+from tests.files import PNG, wav
+from tests.unit.documents import samples
 
 Give = Callable[..., Awaitable[list[dict[str, Any]]]]
 
@@ -102,7 +103,7 @@ async def test_what_can_not_be_read_is_registered_with_the_reason(give: Give) ->
     )
     assert {one["status"] for one in told} == {"INDEXED"}
     assert [one["resource_type"] for one in told][:2] == ["binary", "binary"]
-    for one, reason in zip(told, ("Convert", "Convert", "blanks", "not opened"), strict=True):
+    for one, reason in zip(told, ("holds no text", "holds no text", "blanks", "not opened"), strict=True):
         assert reason in one["error"]
 
 
@@ -189,7 +190,7 @@ async def test_a_scanned_pdf_is_transcribed(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
     rehearsal.script(DISTILLATION, [Reply(text="## Page 1\n\nInvoice 4711")])
-    (told,) = await give(file("invoice.pdf", scan()))
+    (told,) = await give(file("invoice.pdf", samples.pdf(["", ""])))
     assert (told["status"], told["resource_type"]) == ("PUT_IN_CONTEXT", "document")
     assert "4711" in services.files.text(await row(services, told)).read_text()
     assert "scanned pages" in rehearsal.requests[0].system
@@ -198,7 +199,39 @@ async def test_a_scanned_pdf_is_transcribed(
 async def test_a_pdf_with_text_needs_no_model(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
-    (told,) = await give(file("letter", pdf("The fleet left on 4 May.")))
+    (told,) = await give(file("letter", samples.pdf(["The fleet left on 4 May."])))
     assert (told["status"], told["mime"]) == ("PUT_IN_CONTEXT", "application/pdf")
     assert "4 May" in services.files.text(await row(services, told)).read_text()
+    assert rehearsal.requests == []
+
+
+async def test_office_files_are_read_whatever_they_are_called(
+    give: Give, services: Services, rehearsal: RehearsalServer
+) -> None:
+    said = "The fleet left Brest on the fourth of May."
+    told = await give(
+        file("a.txt", samples.docx("Log", [said])),
+        file("b", samples.pptx("Log", said)),
+        file("c.pdf", samples.xlsx({"Log": [["day", "event"], [4, said]]})),
+        file("d.zip", samples.epub("Log", [said])),
+        file("e.htm", f"<html><body><h1>Log</h1><p>{said}</p></body></html>"),
+    )
+    assert {(one["resource_type"], one["status"]) for one in told} == {("document", "PUT_IN_CONTEXT")}
+    for one in told:
+        assert said in services.files.text(await row(services, one)).read_text()
+    assert rehearsal.requests == []
+
+
+async def test_p61_a_bomb_an_archive_and_a_locked_file_are_registered_with_the_reason(
+    give: Give, rehearsal: RehearsalServer
+) -> None:
+    bomb = samples.docx("Log", ["x"], more={f"word/{part}.xml": bytes(40 << 20) for part in range(9)})
+    told = await give(
+        file("bomb.docx", bomb),
+        file("letter.pdf", samples.pdf(["Secret."], encrypted=True)),
+        file("all.zip", samples.archive({"a.txt": "one", "b.txt": "two"})),
+    )
+    assert {one["status"] for one in told} == {"INDEXED"}
+    for one, reason in zip(told, ("unpacks to", "password", "zip"), strict=True):
+        assert reason in one["error"]
     assert rehearsal.requests == []

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cognition.blocking import wait_for
 from cognition.context import BoundContext
 from cognition.documents.excerpts import FEWEST
 from cognition.prompts.ingestion import smart_context
@@ -124,12 +125,12 @@ async def test_many_files_at_once_never_fill_the_context(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
     rehearsal.script(DISTILLATION, [Reply(text="A ledger.")])
-    texts = [ledger(3_500).replace("Entry", f"Line {number}") for number in range(6)]
+    texts = [ledger(2_600).replace("Entry", f"Line {number}") for number in range(5)]
     told = await give(*(file(f"{number}.md", text) for number, text in enumerate(texts)))
     shown = [one["size"] for one in told if one["status"] == "PUT_IN_CONTEXT"]
     assert 1 < len(shown) < len(told)
     assert sum(shown) / 4 < (0.3 * 8_000) + LIMIT / 4
-    (later,) = await give(file("later.md", ledger(3_000)))
+    (later,) = await give(file("later.md", ledger(2_500)))
     assert later["status"] == "VECTORIZED_SUM_UP"
 
 
@@ -189,3 +190,27 @@ async def test_p47_p62_users_and_chats_share_nothing_and_a_purge_takes_one_chats
         (resource,) = await asyncio.to_thread(registry.find, user, chat)
         assert services.files.text(resource).exists()
         assert (await session.search(user, chat, "Entry 7")).passages
+
+
+async def test_p60_the_same_file_given_twice_at_once_is_one_source(
+    give: Give, services: Services, rehearsal: RehearsalServer
+) -> None:
+    rehearsal.script(DISTILLATION, [Reply(text="A ledger.")])
+    text = ledger(5_000)
+    (first,), (second,) = await asyncio.gather(give(file("a.md", text)), give(file("b.md", text)))
+    assert first["resource_id"] == second["resource_id"]
+    assert {first["status"], second["status"]} == {"VECTORIZED_SUM_UP"}
+    session = await services.session()
+    assert (await session.sources("ada", "c")).total == 1
+
+
+def test_invoke_vectorises_and_sums_up_as_ainvoke_does(
+    make_settings: Callable[..., Settings], rehearsal: RehearsalServer
+) -> None:
+    services = Services(make_settings(context_file_bytes=LIMIT))
+    rehearsal.script(DISTILLATION, [Reply(text="A ledger.")])
+    files = [file("a.md", ledger(5_000)), file("b.md", "Short.")]
+    context = BoundContext(user_id="ada", bound=services)
+    report = graph.invoke({"files": files}, thread("c"), context=context)["report"]
+    assert [one["status"] for one in report] == ["VECTORIZED_SUM_UP", "PUT_IN_CONTEXT"]
+    wait_for(services.aclose())

@@ -74,3 +74,10 @@ async def test_what_is_read_of_a_thread_can_be_changed_without_changing_the_thre
         message.content = "changed"
     read.clear()
     assert (await graph.aget_state(config)).values["messages"] == before
+
+
+def test_p27_no_graph_adds_to_what_may_be_built_from_a_thread() -> None:
+    serializer = thread_serializer()
+    assert serializer.with_msgpack_allowlist([Card]) is serializer
+    stored = JsonPlusSerializer(allowed_msgpack_modules=True).dumps_typed(Card(name="ada"))
+    assert serializer.loads_typed(stored) == {"name": "ada"}
