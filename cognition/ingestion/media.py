@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
+from cognition.answers import is_truncated
 from cognition.gauge import ADVISED_FROM
 from cognition.levels import LEVELS
 from cognition.models import Failure, Models
@@ -26,6 +27,8 @@ READABLE: Final = {
 """Media types as files tell them, and as models take them (ai.google.dev/gemini-api/docs); the images are
 also those that every provider takes."""
 
+CUT_SHORT: Final = "[Here the model's answer was cut off: the rest of the file was not read.]"
+
 
 class Wordless(ValueError):
     """A file that no model put into words; says why and what to do."""
@@ -40,7 +43,7 @@ def shown_as_it_is(resource: Resource, fill: float, models: Models) -> bool:
         models: The levels, and the limits in their settings.
     """
     settings = models.settings
-    limit = settings.context_media_bytes if fill <= ADVISED_FROM else settings.crowded_file_bytes + 1
+    limit = settings.context_media_bytes if fill < ADVISED_FROM else settings.crowded_file_bytes + 1
     return (
         resource.mime in READABLE
         and resource.size < limit
@@ -94,4 +97,4 @@ async def put_into_words(resource: Resource, path: Path, models: Models, notify:
     if not (text := outcome.text.strip()):
         msg = f"{outcome.model} had nothing to say of it."
         raise Wordless(msg)
-    return text
+    return f"{text}\n\n{CUT_SHORT}" if is_truncated(outcome.message) else text

@@ -196,6 +196,17 @@ async def test_a_scanned_pdf_is_transcribed(
     assert "scanned pages" in rehearsal.requests[0].system
 
 
+async def test_a_transcription_that_was_cut_off_says_so(
+    give: Give, services: Services, rehearsal: RehearsalServer
+) -> None:
+    rehearsal.script(DISTILLATION, [Reply(text="## Page 1\n\nIt begins", failure="max_tokens")])
+    (told,) = await give(file("long.pdf", samples.pdf([""])))
+    assert told["status"] == "PUT_IN_CONTEXT"
+    text = services.files.text(await row(services, told)).read_text()
+    assert text.startswith("## Page 1\n\nIt begins")
+    assert "the rest of the file was not read" in text
+
+
 async def test_a_pdf_with_text_needs_no_model(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
