@@ -13,7 +13,7 @@ import typer
 from cognition.cli.files import take_files
 from cognition.cli.progress import Progressing, progressing
 from cognition.cli.session import Session, new_chat, open_session
-from cognition.cli.view import INGESTED, notice_line, printable
+from cognition.cli.view import INGESTED, printable
 from cognition.settings import Settings, process_settings
 from cognition.storage.files import NotTaken
 from cognition.storage.registry import Resource
@@ -65,8 +65,6 @@ async def _ingest(
                         resources = event["resources"]
                     else:
                         progress.take(event)
-                        if not sys.stderr.isatty() and (told := notice_line(event)):
-                            typer.echo(printable(told), err=True)
     return {"resources": resources, "refused": refused}
 
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from cognition.rehearsal.council import part_in_council
 from cognition.rehearsal.delegation import call_of_agents, is_agent, part_of_agent, search_of_agent
 from cognition.rehearsal.language import is_french
-from cognition.rehearsal.reading import answer, quoted, searchable, summary
+from cognition.rehearsal.reading import answer, own_words, quoted, searchable, summary
 from cognition.rehearsal.script import Call, Reply, Request
 
 MARK: Final = "[rehearsal]"
@@ -202,7 +202,7 @@ def respond(request: Request) -> Reply:
         return Reply(text=f"{MARK}\n\n{part}", chunks=4)
     if responses := request.responses:
         return Reply(text=f"{MARK} " + "\n\n".join(_reported(request, *told) for told in responses), chunks=4)
-    said = _own_words(request)
+    said = own_words(request.texts[-1])
     if call := _call(request, said):
         return Reply(calls=[call])
     return Reply(text=f"{MARK} {_plain_answer(request, said)}", chunks=4)
@@ -255,8 +255,3 @@ def _block(request: Request, tag: str) -> str:
 def _shown(text: str) -> str:
     """A tool's or a block's text as a person reads it: without the tags, and not escaped."""
     return unescape(re.sub(r"</?[a-z_]+(?: [^<>]*)?>\n?", "", text)).strip()
-
-
-def _own_words(request: Request) -> str:
-    """The newest message without the blocks of data that were put under it."""
-    return re.sub(r"<(\w+)[^>]*>.*?</\1>", "", request.texts[-1], flags=re.DOTALL).strip()
