@@ -13,6 +13,10 @@ ADVISED_FROM: Final = 0.3
 TRIMMED_FROM: Final = 0.6
 """From here the oldest turns leave the prompt."""
 
+KEPT: Final = 0.45
+"""What the others take then: less than would fit, so that the prompt begins the same for many turns, and the
+provider's cache of it holds."""
+
 
 def filled(messages: Sequence[AnyMessage], window: int) -> float:
     """The part of the context that the next prompt takes, 0–1 and above when it would not fit.
@@ -30,3 +34,23 @@ def filled(messages: Sequence[AnyMessage], window: int) -> float:
             return (counted + sum(map(message_tokens, since))) / window
         since.append(message)
     return sum(map(message_tokens, since)) / window
+
+
+def in_prompt(turns: list[list[AnyMessage]], window: int) -> list[list[AnyMessage]]:
+    """The newest turns, which take less than 60 % of the context; the newest of all always stays.
+
+    What left stays away: where the cut is depends on the thread alone, and moves when 60 % are reached again.
+
+    Args:
+        turns: Whole turns, oldest first.
+        window: Tokens that the model works with.
+    """
+    first = total = 0
+    sizes = [sum(map(message_tokens, turn)) for turn in turns]
+    for last, size in enumerate(sizes):
+        total += size
+        if total >= TRIMMED_FROM * window:
+            while first < last and total > KEPT * window:
+                total -= sizes[first]
+                first += 1
+    return turns[first:]

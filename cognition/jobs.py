@@ -34,6 +34,11 @@ class Jobs:
         """Whether some work on this is going on."""
         return any(id_ in about for about in self._running.values())
 
+    def at(self, ids: Iterable[str]) -> set[asyncio.Task[Any]]:
+        """The work of this event loop on any of these."""
+        wanted = set(ids)
+        return {task for task in self._of_this_loop() if self._running[task] & wanted}
+
     async def finish(self) -> None:
         """Wait for what runs on this event loop, and for what that starts."""
         while tasks := self._of_this_loop():

@@ -36,32 +36,37 @@ async def take_in(message: HumanMessage, runtime: Runtime[Context]) -> tuple[Hum
     return with_references(message, references), ids
 
 
-async def ingest(ids: Sequence[str], fill: float, ingestion: Ingestion, runtime: Runtime[Context]) -> None:
+async def ingest(
+    arrived: Sequence[str],
+    waiting: Sequence[str],
+    fill: float,
+    ingestion: Ingestion,
+    runtime: Runtime[Context],
+) -> None:
     """Ingest resources of the chat, and wait for it as long as a turn may.
 
     Args:
-        ids: Of the resources; those that a job is at already are left to it.
+        arrived: What came with the message, waited for even where another turn's job is at it.
+        waiting: What else there is to do; what a job is at already is left to it.
         fill: The part of the context that is taken, 0–1.
         ingestion: The `ingestion` graph.
         runtime: The run's.
     """
     jobs = context_of(runtime).services().jobs
-    todo = [id_ for id_ in dict.fromkeys(ids) if not jobs.is_at(id_)]
-    if not todo:
-        return
+    awaited = jobs.at(arrived)
+    todo = [id_ for id_ in dict.fromkeys([*arrived, *waiting]) if not jobs.is_at(id_)]
     listening, run = True, copy_context()
 
     def tell(event: dict[str, Any]) -> None:
         if listening:
             run.run(runtime.stream_writer, event)  # it finds its stream by the run's own context
 
-    given = {"files": [{"resource_id": id_} for id_ in todo], "context_fill": fill}
-    job = jobs.start(
-        _run(ingestion, given, for_sub_agent(runtime), tell),
-        f"ingestion in chat {identity_of(runtime).chat_id}",
-        todo,
-    )
-    await asyncio.wait({job}, timeout=PATIENCE_SECONDS)
+    if todo:
+        given = {"files": [{"resource_id": id_} for id_ in todo], "context_fill": fill}
+        work = _run(ingestion, given, for_sub_agent(runtime), tell)
+        awaited.add(jobs.start(work, f"ingestion in chat {identity_of(runtime).chat_id}", todo))
+    if awaited:
+        await asyncio.wait(awaited, timeout=PATIENCE_SECONDS)
     listening = False  # the turn goes on, and its stream may end before the job does
 
 

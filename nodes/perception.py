@@ -8,11 +8,13 @@ from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of, identity_of
-from cognition.gauge import ADVISED_FROM, filled
+from cognition.gauge import ADVISED_FROM, TRIMMED_FROM, filled
 from cognition.history import estimate_tokens, has_content
+from cognition.ingestion.destination import text_size
 from cognition.memory.dates import now
 from cognition.prompts.echo import within_budget
 from cognition.refusal import Refused
+from cognition.services import Services
 from cognition.sessions import closed_at
 from cognition.settings import Settings
 from cognition.state import EchoState, Perceived
@@ -46,14 +48,15 @@ async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Inges
     closed = await closed_at(services, identity.user_id, identity.chat_id) if identity.chat_id else 0.0
     kept, arrived = await take_in(newest, runtime)
     at, resources = now(), await _resources(runtime)
-    if waiting := [*arrived, *_waiting(resources, fill, services.settings)]:
-        await ingest(waiting, fill, ingestion, runtime)
+    waiting = await asyncio.to_thread(_waiting, resources, fill, services)
+    if arrived or waiting:
+        await ingest(arrived, waiting, fill, ingestion, runtime)
         at, resources = now(), await _resources(runtime)
     since = state["perceived"]["at"] if "perceived" in state else 0.0
     perceived = Perceived(
         memories=await _recalled(newest, runtime),
         files=_shown(resources, services.settings),
-        events=[resource.id for resource in resources if resource.updated_at > since],
+        events=[row.id for row in resources if row.updated_at > since or _is_pending(row)],
         at=at,
         fill=fill,
         closed=0 < since < closed,
@@ -71,18 +74,23 @@ async def _resources(runtime: Runtime[Context]) -> list[Resource]:
     return await asyncio.to_thread(registry.find, identity.user_id, identity.chat_id)
 
 
-def _waiting(resources: Iterable[Resource], fill: float, settings: Settings) -> list[str]:
-    """What a killed process left undone, and what stands whole in a prompt that has grown too full."""
-    return [
-        resource.id
-        for resource in resources
-        if resource.status == "PENDING_INGESTION"
-        or (
-            resource.status == "PUT_IN_CONTEXT"
-            and fill >= ADVISED_FROM
-            and resource.size > settings.crowded_file_bytes
-        )
-    ]
+def _waiting(resources: Iterable[Resource], fill: float, services: Services) -> list[str]:
+    """What a killed process left undone, and what stands whole in a prompt that is too full. Blocking."""
+    return [row.id for row in resources if _is_pending(row) or _is_too_large(row, fill, services)]
+
+
+def _is_pending(resource: Resource) -> bool:
+    return resource.status == "PENDING_INGESTION"
+
+
+def _is_too_large(resource: Resource, fill: float, services: Services) -> bool:
+    """Whether a file has to leave the prompt; a text by its own size, which is not that of its original."""
+    if resource.status != "PUT_IN_CONTEXT" or fill < ADVISED_FROM:
+        return False
+    size = text_size(resource, services.files)
+    if size is None:
+        return resource.size > services.settings.crowded_file_bytes
+    return fill >= TRIMMED_FROM or size > services.settings.crowded_file_bytes
 
 
 def _shown(resources: Iterable[Resource], settings: Settings) -> list[str]:

@@ -9,12 +9,12 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of, identity_of
-from cognition.gauge import TRIMMED_FROM
-from cognition.history import split_turns, trim_turns
+from cognition.gauge import in_prompt
+from cognition.history import split_turns
 from cognition.ingestion.media import media_block
 from cognition.levels import Level
 from cognition.prompts.echo import memories_block, plan_block, system_prompt
-from cognition.prompts.environment import environment_block, events_block
+from cognition.prompts.environment import MOST_EVENTS, environment_block, events_block
 from cognition.prompts.ingestion import context_blocks
 from cognition.state import EchoState
 from cognition.storage.files import Files
@@ -36,7 +36,7 @@ async def prompt(state: EchoState, targets: tuple[Level, ...], runtime: Runtime[
     services = context.services()
     turn, perceived = state["turn"], state["perceived"]
     turns = split_turns(state["messages"])
-    kept = trim_turns(turns, int(services.settings.context_tokens * TRIMMED_FROM))
+    kept = in_prompt(turns, services.settings.context_tokens)
     environment = environment_block(
         turn,
         datetime.now().astimezone(),
@@ -67,8 +67,9 @@ async def _events(resource_ids: list[str], runtime: Runtime[Context]) -> str:
         return ""
     registry = await context_of(runtime).services().registry()
     user_id = identity_of(runtime).user_id
-    found = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in resource_ids]
-    return events_block([resource for resource in found if resource])
+    named = resource_ids[:MOST_EVENTS]
+    found = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in named]
+    return events_block([resource for resource in found if resource], len(resource_ids) - len(named))
 
 
 async def _files(resource_ids: list[str], runtime: Runtime[Context]) -> list[Part]:

@@ -21,6 +21,9 @@ LARGEST_UNPACKED: Final = 256 << 20
 LARGEST_MARKUP: Final = 32 << 20
 """Bytes of markup that are held at once, 25 times as large in memory; the rows of a workbook are not."""
 
+PICTURE_RATIO: Final = 20
+"""How many times smaller a part gets that is no picture or sound."""
+
 MOST_PARTS: Final = 20_000
 
 BROKEN: Final = (zipfile.BadZipFile, ZlibError, EOFError, LookupError, ValueError, TypeError, SyntaxError)
@@ -53,9 +56,7 @@ def _check_unpacked(path: Path, kind: Kind) -> None:
     except zipfile.BadZipFile as error:
         raise damaged(path.name, error) from error
     unpacked = sum(part.file_size for part in parts)
-    markup = sum(part.file_size for part in parts if part.filename.endswith((".xml", "html", ".htm")))
-    if kind.label == "xlsx":
-        markup = sum(part.file_size for part in parts if not part.filename.startswith("xl/worksheets/"))
+    markup = sum(part.file_size for part in parts if _is_markup(part, kind))
     if unpacked > LARGEST_UNPACKED or markup > LARGEST_MARKUP or len(parts) > MOST_PARTS:
         msg = (
             f"{path.name!r} unpacks to {unpacked >> 20} MiB in {len(parts)} parts, {markup >> 20} MiB of it "
@@ -63,6 +64,14 @@ def _check_unpacked(path: Path, kind: Kind) -> None:
             "the most that is opened. Split it, or save it as PDF or text."
         )
         raise Unreadable(msg)
+
+
+def _is_markup(part: zipfile.ZipInfo, kind: Kind) -> bool:
+    """Whether a part is held as a tree, or may be: its name binds nobody, and pictures don't shrink so."""
+    if kind.label == "xlsx" and part.filename.startswith("xl/worksheets/"):
+        return False
+    named = part.filename.endswith((".xml", ".rels", "html", ".htm"))
+    return named or part.file_size > part.compress_size * PICTURE_RATIO
 
 
 def _web_page(path: Path, kind: Kind) -> str:
@@ -122,15 +131,7 @@ def _workbook(path: Path) -> Iterator[str]:
             for sheet in book.worksheets:
                 yield from _sheet(sheet.title, sheet.iter_rows(values_only=True))
             book.close()
-    except (
-        zipfile.BadZipFile,
-        ZlibError,
-        EOFError,
-        LookupError,
-        ValueError,
-        TypeError,
-        SyntaxError,
-    ) as error:
+    except BROKEN as error:
         raise damaged(path.name, error) from error
 
 

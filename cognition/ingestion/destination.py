@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from cognition.gauge import ADVISED_FROM
+from cognition.gauge import ADVISED_FROM, TRIMMED_FROM
 from cognition.ingestion.media import shown_as_it_is
 from cognition.models import Models
 from cognition.storage.files import Files
@@ -42,8 +42,10 @@ def destine(
         before = sum(_tokens(one, files) for one in others if one.updated_at < since)
         added = sum(_tokens(one, files) for one in others if one.updated_at >= since)
         window = settings.context_tokens
-        crowded = max(fill, before / window) + added / window > ADVISED_FROM
-        return size <= settings.crowded_file_bytes if crowded else size < settings.context_file_bytes
+        taken = max(fill, before / window) + added / window
+        if taken >= ADVISED_FROM:
+            return size <= settings.crowded_file_bytes and taken < TRIMMED_FROM
+        return size < settings.context_file_bytes
 
     return "put_in_context" if registry.put_in_context(resource, fits) else "vectorize"
 

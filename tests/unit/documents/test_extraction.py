@@ -113,6 +113,9 @@ def test_p61_a_zip_bomb_is_not_opened(put: Put, monkeypatch: pytest.MonkeyPatch)
     markup = docx("Tea", ["x"], more={"word/more.xml": bytes(office.LARGEST_MARKUP)})
     assert len(markup) < 100_000
     assert "'a.docx' unpacks to 32 MiB in 6 parts, 32 MiB of it markup" in refusal(put("a.docx", markup))
+    for disguised in ("word/_rels/more.rels", "word/media/more.png"):
+        markup = docx("Tea", ["x"], more={disguised: bytes(office.LARGEST_MARKUP)})
+        assert "32 MiB of it markup" in refusal(put("c.docx", markup))
     parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(office.MOST_PARTS)})
     assert f"in {office.MOST_PARTS + 5} parts" in refusal(put("b.docx", parts))
 
