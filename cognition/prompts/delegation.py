@@ -168,10 +168,10 @@ def _listed(thread: AgentThread, busy: bool) -> str:
 def age(moment: float) -> str:
     """How long ago a moment in unix seconds was, in its largest unit."""
     seconds = max(0, int(now() - moment))
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
         if (number := seconds // length) > 0:
-            return f"{number} {unit}{'s' if number > 1 else ''}"
-    return f"{seconds} seconds"
+            return f"{number} {unit}{'' if number == 1 else 's'}"
+    return "a moment"
 
 
 def _said(message: AnyMessage) -> tuple[str, str]:
