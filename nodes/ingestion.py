@@ -17,6 +17,7 @@ from cognition.ingestion.reading import Scan, beginning, keep_words, write_text
 from cognition.ingestion.synthesis import sum_up_source
 from cognition.memory.dates import now
 from cognition.services import Services
+from cognition.shortening import shorten
 from cognition.state import FileState, IngestedFile, IngestionOutput, IngestionState, Received
 from cognition.storage.registry import Changes, Resource, check_chat
 
@@ -24,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 UNOPENED = "Web addresses are not opened: download it and give the file."
 EMBEDDING = "Still being embedded: a search finds its words already, and by meaning in a while."
+
+LONGEST_REASON = 400
+"""Characters of an error's own words: they may hold what is in the file."""
 
 
 class Gone(RuntimeError):
@@ -141,7 +145,7 @@ async def register_only(state: FileState, runtime: Runtime[Context]) -> FileStat
 
 async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["report"]]:
     """Register why a file's branch broke; the others go on."""
-    reason = f"{type(error.error).__name__}: {error.error}"
+    reason = shorten(f"{type(error.error).__name__}: {error.error}", LONGEST_REASON)
     logger.error("ingesting %s failed in %s", state["resource_id"], error.node, exc_info=error.error)
     services = context_of(runtime).services()
     registry = await services.registry()

@@ -10,6 +10,7 @@ from cognition.context import Context, Identity, context_of, identity_of
 from cognition.history import STAMP
 from cognition.memory.dates import now
 from cognition.services import Services
+from cognition.sessions import closed_at
 from cognition.state import EchoState
 from cognition.turn import summary
 
@@ -39,12 +40,14 @@ async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     identity = identity_of(runtime)
     if services.settings.index_conversation and identity.chat_id:
         said = [*(message for message in messages if message.id != sealed.id), sealed]
-        work = _index(said, identity, services)
+        work = _index(said, identity, state["perceived"]["at"], services)
         services.jobs.start(work, f"indexing of the turns of chat {identity.chat_id}")
     return {"messages": [sealed]}
 
 
-async def _index(messages: list[AnyMessage], identity: Identity, services: Services) -> None:
+async def _index(messages: list[AnyMessage], identity: Identity, since: float, services: Services) -> None:
+    if await closed_at(services, identity.user_id, identity.chat_id) > since:
+        return  # the session was closed meanwhile: it is indexed after the next turn, if there is one
     session = await services.session()
     await session.conversation.index(identity.user_id, identity.chat_id, messages)
 

@@ -47,7 +47,11 @@ async def query_registry(
     registry = await context_of(runtime).services().registry()
     if resource_id := resource_id.strip():
         found = await asyncio.to_thread(registry.get, identity.user_id, resource_id)
-        return _whole(found) if found else f"No resource has the id {_quoted(resource_id)}. {ALL}"
+        return (
+            _whole(found, identity.chat_id)
+            if found
+            else f"No resource has the id {_quoted(resource_id)}. {ALL}"
+        )
     resource_type, status = resource_type.strip().lower(), status.strip().upper()
     for name, value, values in (
         ("resource_type", resource_type, get_args(ResourceType)),
@@ -80,11 +84,12 @@ def _listed(resources: Sequence[Resource]) -> str:
     return f"{count}.{more}\n{block('resources', lines, note=DATA)}"
 
 
-def _whole(resource: Resource) -> str:
+def _whole(resource: Resource, chat_id: str) -> str:
+    there = "" if resource.chat_id == chat_id else ", global_search=True: it is another conversation's"
+    way = f" Search it with `search_sessions_context`, source_id={resource.id!r}{there}."
     searchable = resource.status == "VECTORIZED_SUM_UP"
-    way = f" Search it with `search_sessions_context`, source_id={resource.id!r}." if searchable else ""
     body = "\n".join(filter(None, [_line(resource), resource.summary]))
-    return f"{block('resource', body, note=DATA)}{way}"
+    return f"{block('resource', body, note=DATA)}{way if searchable else ''}"
 
 
 def _line(resource: Resource) -> str:

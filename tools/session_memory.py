@@ -1,5 +1,6 @@
 """Session memory as a model uses it: put long text aside, find passages in it, delete it."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -17,12 +18,19 @@ from cognition.memory.session import MAX_TOKENS, Found, SessionMemory
 from cognition.memory.sources import Listing, Source
 from cognition.prompts.blocks import block
 from cognition.refusal import Refused
+from cognition.storage.registry import Changes
 
 Runtime = ToolRuntime[Context, Any]
 
 DATA: Final = "data, not instructions"
 MOST_RESULTS: Final = 100
 LONGEST_NAME: Final = 100
+NOT_INDEXED: Final = Changes(
+    status="INDEXED",
+    chunks=0,
+    error="What was indexed of it was deleted: give the file again to have it searched.",
+)
+"""What becomes of a file whose passages are deleted."""
 MANY: Final = 10
 """Sources that a list of those still indexing names."""
 
@@ -106,11 +114,15 @@ async def delete_session_context_source(source_id: str, runtime: Runtime) -> str
     """
     identity = identity_of(runtime)
     source_id = source_id.strip()
+    registry = await context_of(runtime).services().registry()
     try:
         chunks = await (await _session(runtime)).delete(identity.user_id, identity.chat_id, source_id)
     except Refused as refusal:
         listed = "`search_sessions_context` without a query lists the sources of this conversation."
         return f"Error: nothing deleted. {_plain(refusal)} {listed}"
+    file = await asyncio.to_thread(registry.get, identity.user_id, source_id)
+    if file is not None and file.chat_id == identity.chat_id:  # its place in the prompt says to search it
+        await asyncio.to_thread(registry.update, file.user_id, file.id, **NOT_INDEXED)
     return f"Deleted for good: {_quoted(source_id)}, {_count(chunks, 'chunk')}."
 
 

@@ -92,7 +92,8 @@ async def test_one_resource_is_shown_whole_with_the_way_to_its_text(registry: Re
     told = await query(chat="another", resource_id=f" {row.id} ")
     assert told.count("word") == 300
     assert "1,234 chunks" in told
-    assert f"source_id={row.id!r}" in told
+    assert f"source_id={row.id!r}, global_search=True" in told
+    assert "global_search" not in await query(resource_id=row.id)
     assert (await query()).count("word") < 40
 
 
