@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
-from uuid import uuid4
+from uuid import NAMESPACE_URL, uuid4, uuid5
 
 import httpx
 import pytest
@@ -201,6 +201,29 @@ def test_the_command_line_goes_through_the_server(
     assert cognition("memory", "delete", "no/such id", "--user", "ada").returncode == 1
     assert cognition("memory", "delete", next(iter(facts)), "--user", "ada").returncode == 0
     assert cognition("memory", "list", "--user", "ada").stdout == "Nothing is remembered.\n"
+
+
+def test_files_on_the_command_line_go_through_the_server(
+    client: SyncLangGraphClient,
+    cognition: Callable[..., "subprocess.CompletedProcess[str]"],
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "note.md").write_text("The spare key hangs behind the tide table.")
+    log = [f"Entry {n}: the valve of tank {n} opens at {n * 7} bar.\n" for n in range(800)]
+    (tmp_path / "valves.log").write_text("".join(log))
+    own = ("--user", "ada", "--chat", "plant", "--json")
+    ran = cognition("ingest", str(tmp_path), "--recursive", *own)
+    assert ran.returncode == 0, ran.stderr
+    status = {row["name"]: row["status"] for row in json.loads(ran.stdout)["resources"]}
+    assert status == {"note.md": "PUT_IN_CONTEXT", "valves.log": "VECTORIZED_SUM_UP"}
+    asked = ("ask", "at how many bar opens the valve of tank 42?", "--file", str(tmp_path / "note.md"))
+    assert "opens at 294 bar" in json.loads(cognition(*asked, *own).stdout)["answer"]
+    thread = str(uuid5(NAMESPACE_URL, "cognition:plant"))
+    said = client.threads.get_state(thread)["values"]["messages"][0]  # type: ignore[call-overload]
+    assert "note.md" in str(said)
+    assert "tide table" not in str(said)
+    closed = json.loads(cognition("sessions", "close", "plant", "--user", "ada", "--json").stdout)
+    assert closed["resources"] == 2
 
 
 def test_a_council_is_held_with_a_branch_for_each_participant(
