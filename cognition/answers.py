@@ -47,13 +47,16 @@ def is_truncated(message: AIMessage) -> bool:
 
 
 def check_answer(message: AIMessage) -> AIMessage:
-    """Return the message if a turn can go on with it: it has text or a tool call.
+    """Return the message if a turn can go on with it: it has text or a tool call, and can be stored.
 
     Raises:
         Blocked: The prompt or the answer was withheld.
         Truncated: The output limit came before any text.
-        Malformed: Anything else that is empty.
+        Malformed: Anything else that is empty, or a call with a number that no checkpoint can hold.
     """
+    if not all(_is_storable(call["args"]) for call in message.tool_calls):
+        msg = "The model called a tool with a number beyond all bounds. Try again."
+        raise Malformed(msg)
     if message.tool_calls or message.text.strip():
         return message
     feedback = message.response_metadata.get("prompt_feedback")
@@ -67,6 +70,15 @@ def check_answer(message: AIMessage) -> AIMessage:
         raise Truncated(msg)
     msg = f"The model sent back nothing usable ({reason or 'no reason given'}). Try again."
     raise Malformed(msg)
+
+
+def _is_storable(value: Any) -> bool:
+    """Whether msgpack can hold a JSON value: clients make an integer of each whole double, 1e300 too."""
+    if isinstance(value, dict):
+        return all(map(_is_storable, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_storable, value))
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 64
 
 
 def _name(reason: Any) -> str:

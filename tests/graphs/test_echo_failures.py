@@ -135,6 +135,19 @@ async def test_p21_a_tool_that_raises_is_told_to_the_model_and_the_thread_works_
     assert answer.text == "Fine."
 
 
+async def test_p27_a_number_that_no_checkpoint_can_hold_is_asked_for_again(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    echo = graph.copy(update={"checkpointer": InMemorySaver()})
+    config: Any = {"configurable": {"thread_id": "t"}}
+    huge = Reply(calls=[Call("search_meta_artifacts", {"query": "tea", "limit": [1e300]})])
+    rehearsal.script(LITE, [huge, Reply(text="Hello."), huge])
+    answer = (await echo.ainvoke(ask("Hi"), config, context=context))["messages"][-1]
+    assert answer.text == "Hello."
+    answer = (await echo.ainvoke(ask("Again"), config, context=context))["messages"][-1]
+    assert account(answer)["error"] == "malformed"
+
+
 async def test_p22_spent_calls_end_the_turn_with_an_answer_that_says_so(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
