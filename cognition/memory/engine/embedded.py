@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -17,7 +18,6 @@ from cognition.memory.engine.port import (
     CollectionSpec,
     Filter,
     Hit,
-    Match,
     Point,
     Record,
     Scores,
@@ -136,13 +136,11 @@ class EmbeddedCollection:
             and "dense" in vector
         }
 
-    async def hybrid(
+    async def best(
         self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
-    ) -> list[Match]:
-        """The best points by the ranks that they have in meaning and in words."""
-        request = requests.hybrid(where, corpus, dense, sparse, limit)
-        found = await asyncio.to_thread(self.shard.query, request)
-        return [Match(str(point.id), point.score) for point in found]
+    ) -> Scores:
+        """Both scores of the points that are among the best by meaning or by words."""
+        return await asyncio.to_thread(self._best, where, corpus, dense, sparse, limit)
 
     async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
         """Score every point that matches, by meaning and by words."""
@@ -218,6 +216,27 @@ class EmbeddedCollection:
                 if (number := place.get(cast("UUID", point.id))) is not None:
                     lexical[number] = point.score
         return Scores(ids, cosine, lexical)
+
+    def _best(self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int) -> Scores:
+        def by_words(among: Filter, most: int) -> list[edge.ScoredPoint]:
+            request = requests.sharing(among, corpus, sparse, most)
+            return self.shard.query(request) if sparse.indices else []
+
+        near = self.shard.query(requests.near(where, dense, limit))
+        ids = {point.id for point in [*near, *by_words(where, limit)]}
+        if not ids:
+            return Scores([], np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.float32))
+        # What is among the best by one may be anywhere by the other.
+        found = replace(where, ids={str(id_) for id_ in ids})
+        cosine = dict.fromkeys(ids, -1.0)
+        cosine |= {point.id: point.score for point in self.shard.query(requests.near(found, dense, len(ids)))}
+        lexical = dict.fromkeys(ids, 0.0) | {point.id: point.score for point in by_words(found, len(ids))}
+        order = cast("list[UUID]", list(ids))
+        return Scores(
+            order,
+            np.array([cosine[id_] for id_ in order], dtype=np.float32),
+            np.array([lexical[id_] for id_ in order], dtype=np.float32),
+        )
 
     def _check(self, point: Point) -> None:
         check_user(point.payload.get(TENANT))

@@ -113,21 +113,13 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Match:
-    """A point that a hybrid query found, with its fused score, 0–1."""
-
-    id: str
-    score: float
-
-
-@dataclass(frozen=True)
 class Scores:
-    """Both scores of every point of a filter, in no order.
+    """Both scores of points, in no order.
 
     Attributes:
         ids: The points; as UUIDs, because writing thousands of them as text takes longer than scoring them.
-        cosine: The raw cosines of their dense vectors to the query's.
-        lexical: Their BM25 scores with the IDF over the filter's user; 0 where no term is shared.
+        cosine: The raw cosines of their dense vectors to the query's; -1 for a point that has none yet.
+        lexical: Their BM25 scores with the IDF over the corpus; 0 where no term is shared.
     """
 
     ids: Sequence[UUID]
@@ -166,24 +158,21 @@ class VectorCollection(Protocol):
     async def vectors(self, user_id: str, ids: Sequence[str]) -> dict[str, Vector]:
         """The embeddings of the user's points of these ids, of those that have one."""
 
-    async def hybrid(
+    async def best(
         self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
-    ) -> list[Match]:
-        """The best points by meaning and by words, by the ranks that they have in both; best first.
-
-        A point's score is the sum of `1 / (2 + rank)` over the two rankings, from rank 0 (reciprocal rank
-        fusion, Cormack et al. 2009, with k = 2 for its 60: `bench/session_recall.py`).
+    ) -> Scores:
+        """Both scores of the points that are among the best by meaning or by words; exact.
 
         Args:
             where: The points.
             corpus: The points over which a term is rare or common.
             dense: The query's embedding.
             sparse: The query's terms.
-            limit: How many at most.
+            limit: How many by each.
         """
 
     async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
-        """Score every point that matches, by meaning and by words; exact."""
+        """Score every point that matches, by meaning and by words over all of the user's points; exact."""
 
     async def nearest(self, where: Filter, dense: Vector, limit: int) -> list[Hit]:
         """The points nearest by cosine, best first; exact."""

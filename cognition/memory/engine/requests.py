@@ -1,13 +1,10 @@
 """What Qdrant in this process is asked: the port's filters, points and queries in its own words."""
 
-from typing import Any, Final
+from typing import Any
 
 import qdrant_edge as edge
 
 from cognition.memory.engine.port import TENANT, Filter, Point, Record, SparseVector, Vector
-
-RANK_OFFSET: Final = 2
-"""The k of reciprocal rank fusion."""
 
 
 def near(where: Filter, dense: Vector, limit: int) -> edge.QueryRequest:
@@ -29,18 +26,6 @@ def sharing(where: Filter, corpus: Filter, sparse: SparseVector, limit: int) -> 
         limit=limit,
         params=edge.SearchParams(idf=edge.IdfParams(corpus=condition(corpus))),
     )
-
-
-def hybrid(
-    where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
-) -> edge.QueryRequest:
-    """Both of these, joined by the points' ranks."""
-    wanted = [near(where, dense, limit)]
-    if sparse.indices:
-        wanted.append(sharing(where, corpus, sparse, limit))
-    stages = [edge.Prefetch(query=r.query, filter=r.filter, limit=limit, params=r.params) for r in wanted]
-    fused: Any = edge.Fusion.Rrf(k=RANK_OFFSET)
-    return edge.QueryRequest(limit=limit, prefetches=stages, query=fused)
 
 
 def condition(where: Filter) -> edge.Filter:

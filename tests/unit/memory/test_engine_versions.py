@@ -19,7 +19,7 @@ def bare(number: int, user: str = "ada", terms: tuple[int, ...] = (1,), **payloa
 
 
 async def found(things: VectorCollection, where: Filter, dense: np.ndarray, terms: SparseVector) -> list[str]:
-    return [match.id for match in await things.hybrid(where, ADA, dense, terms, 10)]
+    return [str(id_) for id_ in (await things.best(where, ADA, dense, terms, 10)).ids]
 
 
 async def test_a_point_without_a_vector_is_found_by_its_words_until_it_has_one(
@@ -65,15 +65,22 @@ async def test_hidden_and_later_versions_are_passed_over(things: VectorCollectio
     assert await things.count(Filter("ada", without={"level": []})) == 5
 
 
-async def test_a_hybrid_score_is_the_sum_over_both_rankings(things: VectorCollection) -> None:
-    stored = [point(n, terms=tuple(range(n + 1))) for n in range(4)]
-    await things.upsert(stored)
-    query = stored[0].dense
+async def test_the_best_by_meaning_and_by_words_have_both_scores(things: VectorCollection) -> None:
+    """As of all points: what is among the best by one may be the last by the other."""
+    await things.upsert([point(n, terms=(1, 2) if n % 7 == 0 else (n + 10,)) for n in range(60)])
+    query = point(9).dense
     assert query is not None
-    by_meaning = [hit.id for hit in await things.nearest(ADA, query, 10)]
-    by_words = [id_of(3), id_of(2), id_of(1)]  # rarer terms first, and the number of them
-    matches = await things.hybrid(ADA, ADA, query, SparseVector((1, 2, 3), (1.0, 1.0, 1.0)), 10)
-    for match in matches:
-        ranks = [ranking.index(match.id) for ranking in (by_meaning, by_words) if match.id in ranking]
-        assert match.score == pytest.approx(sum(1 / (2 + rank) for rank in ranks))
-    assert len(matches) == 4
+    terms = SparseVector((1, 2), (1.0, 1.0))
+    everything = await things.scores(ADA, query, terms)
+    all_of = zip(everything.ids, everything.cosine, everything.lexical, strict=True)
+    expected = {str(id_): (float(cosine), float(lexical)) for id_, cosine, lexical in all_of}
+    best = await things.best(ADA, ADA, query, terms, 5)
+    found = {
+        str(id_): (float(cosine), float(lexical))
+        for id_, cosine, lexical in zip(best.ids, best.cosine, best.lexical, strict=True)
+    }
+    assert found == {id_: pytest.approx(expected[id_], abs=1e-5) for id_ in found}
+    nearest = {hit.id for hit in await things.nearest(ADA, query, 5)}
+    assert nearest <= set(found)
+    assert len([id_ for id_, (_, lexical) in found.items() if lexical > 0]) >= 5
+    assert len(found) <= 10

@@ -52,7 +52,8 @@ async def test_what_is_saved_is_found_by_its_meaning_and_by_its_words(session: S
     found = await session.search("ada", "c", "Where does the animal rest?")
     assert found.passages[0].first.source_id == "cats"
     (best, *_) = (await session.search("ada", "c", "Rotterdam")).passages
-    assert (best.text, best.lines, best.first.created_at, best.score) == (SHIPS, (1, 1), 1.7e9, 1.0)
+    assert (best.text, best.lines, best.first.created_at) == (SHIPS, (1, 1), 1.7e9)
+    assert 0.3 < best.score <= 1
     assert await texts(session, "Rotterdam", source_id="cats") == [CATS]
 
 
