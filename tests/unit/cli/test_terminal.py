@@ -141,3 +141,22 @@ def test_a_failed_turn_is_told_and_the_chat_goes_on(
     terminal.prompts()
     terminal.type(CTRL_D)
     assert terminal.program.wait(20) == 0
+
+
+def test_a_file_that_is_dragged_into_a_line_goes_with_it(
+    start: Callable[..., Terminal], rehearsal: RehearsalServer, tmp_path: Path
+) -> None:
+    note = tmp_path / "my note.md"
+    note.write_text("The spare key hangs behind the tide table.")
+    rehearsal.script(LITE, [Reply(text="I have read it")])
+    terminal = start("chat")
+    terminal.prompts()
+    terminal.type(f"'{note}' what is this?" + ENTER)
+    terminal.shows("my note.md goes with it")
+    terminal.shows("I have read it")
+    terminal.prompts()
+    terminal.type(CTRL_D)
+    assert terminal.program.wait(SECONDS) == 0
+    asked = "".join(rehearsal.requests[-1].texts)
+    assert "my note.md what is this?" in asked
+    assert "tide table" in asked
