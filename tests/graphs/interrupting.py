@@ -25,14 +25,14 @@ WEATHER = ("fog until noon", "a gale from the west", "hard frost", "rain and a h
 TEXT = "\n\n".join(
     f"## Day {day}\n\nOn day {day} the {SHIPS[day % 7]} lay off Brest with {day * 7} men on board; the log "
     f"of her master says {WEATHER[day % 5]}, and that {day % 11} casks of water were taken in."
-    for day in range(1, 32)
+    for day in range(1, 20)
 )
 FILE = {"name": "log.md", "data": f"data:text/markdown,{TEXT}"}
 
 
 async def ingest(home: Path, die_at: int, tell: Callable[[str], None]) -> dict[str, Any]:
     """Give the file, or go on with what is pending; returns all that a user can see of it in the end."""
-    services = Services(Settings(home=home, context_file_bytes=1_000))
+    services = Services(Settings(home=home, context_file_bytes=1_000, summary_excerpts=3))
     registry = await services.registry()
     if die_at == 0:
         database = await services.database()

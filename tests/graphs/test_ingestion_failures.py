@@ -11,6 +11,7 @@ from cognition.context import BoundContext
 from cognition.ingestion.attachments import Attachment
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
+from cognition.storage.folder import FolderLock
 from graphs.ingestion import graph
 from tests.conftest import DISTILLATION
 from tests.files import wav
@@ -126,3 +127,21 @@ async def test_p23_a_second_run_of_a_thread_reports_its_own_files(give: Give, se
     await give(file("a.md", "First."))
     (told,) = await give(file("b.md", "Second."))
     assert (await row(services, told)).name == "b.md"
+
+
+async def test_while_another_process_holds_the_vectors_short_files_are_shown_and_long_ones_wait(
+    make_settings: Any, rehearsal: RehearsalServer
+) -> None:
+    services = Services(make_settings(context_file_bytes=500))
+    context = BoundContext(user_id="ada", bound=services)
+    files = [file("short.md", "Short."), file("long.md", "Buy good tea. " * 50)]
+    lock = await asyncio.to_thread(FolderLock, services.settings.home)
+    told = (await graph.ainvoke({"files": files}, thread("c"), context=context))["report"]
+    assert outcomes(told) == ["PUT_IN_CONTEXT", "FAILED"]
+    assert "is in use by process" in told[1]["error"]
+    await asyncio.to_thread(lock.release)
+    again = (await graph.ainvoke({"files": files}, thread("c"), context=context))["report"]
+    assert outcomes(again) == ["PUT_IN_CONTEXT", "VECTORIZED_SUM_UP"]
+    assert (again[1]["resource_id"], again[1]["error"]) == (told[1]["resource_id"], "")
+    assert rehearsal.requests == []
+    await services.aclose()
