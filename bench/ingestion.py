@@ -1,0 +1,161 @@
+"""Taking text into session memory: beside the model alone, two files at once, and the memory of a large file.
+
+Run: python -m bench.ingestion   (`python -m bench.ingestion 10` for a large file of 10 MB instead of 100)
+"""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable
+from itertools import cycle, islice
+from pathlib import Path
+from threading import Event, Thread
+from time import perf_counter
+
+from bench.recall import questions
+from bench.report import report
+from cognition.documents.chunking import chunks
+from cognition.embedding import load_embedder
+from cognition.memory.session import SessionMemory
+from cognition.services import Services
+from cognition.settings import Settings
+
+ROUNDS, CHARACTERS = 3, 100_000
+TOKENS = 150_000
+MEGABYTES = 100
+Row = tuple[str, str, str]
+
+
+def prose(characters: int, name: str = "text") -> str:
+    """French prose of a length, whose paragraphs differ."""
+    passages, _, _ = questions()
+    numbered = (f"{name} {n}. {passage}" for n, passage in enumerate(cycle(passages)))
+    return "\n\n".join(islice(numbered, characters // 700 + 1))[:characters]
+
+
+async def seconds(work: Awaitable[object]) -> float:
+    """How long something takes."""
+    begun = perf_counter()
+    await work
+    return perf_counter() - begun
+
+
+async def beside_the_model(session: SessionMemory) -> list[Row]:
+    """The whole way of a text, beside the embedding of the same chunks alone; the best of some rounds."""
+    embedder = session._embedder
+    alone, whole, parts = [], [], 0
+    for turn in range(ROUNDS):
+        text = prose(CHARACTERS, f"round {turn}")
+        cut = [chunk.text for chunk in chunks([text], embedder)]
+        parts = len(cut)
+        alone.append(await seconds(embedder.aembed(cut, "passage")))
+        whole.append(await seconds(session.save("bench", "c", f"s{turn}", text)))
+    best, ours = min(alone), min(whole)
+    return [
+        (f"the model alone on {parts:,} chunks, chunks/s", f"{parts / best:.0f}", "1.00"),
+        ("saving the text they are cut from, chunks/s", f"{parts / ours:.0f}", f"{best / ours:.2f}"),
+    ]
+
+
+async def many_tokens(session: SessionMemory) -> list[Row]:
+    """A long text until a question about its end is answered."""
+    per_character = session._embedder.count_tokens(prose(4_000)) / 4_000
+    text = prose(int(TOKENS / per_character), "long")
+
+    async def until_answered() -> None:
+        await session.save("bench", "c", "long", text)
+        assert (await session.search("bench", "c", text[-300:], source_id="long")).passages
+
+    return [(f"{TOKENS:,} tokens until answerable, s", f"{await seconds(until_answered()):.1f}", "")]
+
+
+async def two_at_once(session: SessionMemory) -> list[Row]:
+    """Two texts one after the other, and at once."""
+
+    async def save(name: str) -> None:
+        await session.save("bench", "c", name, prose(CHARACTERS, name))
+
+    after = await seconds(save("a")) + await seconds(save("b"))
+    at_once = await seconds(asyncio.gather(save("d"), save("e")))
+    return [
+        ("two texts one after the other, s", f"{after:.1f}", "1.00"),
+        ("two texts at once, s", f"{at_once:.1f}", f"{at_once / after:.2f}"),
+    ]
+
+
+def private() -> float:
+    """Megabytes that this process holds and no file backs."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    (line,) = [line for line in status if line.startswith("RssAnon")]
+    return int(line.split()[1]) / 1024
+
+
+class Peak:
+    """The most private memory while it watches."""
+
+    def __init__(self) -> None:
+        self.megabytes = private()
+        self._over = Event()
+        self._watching = Thread(target=self._watch, daemon=True)
+        self._watching.start()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.05):
+            self.megabytes = max(self.megabytes, private())
+
+    def stop(self) -> float:
+        """End watching; the peak."""
+        self._over.set()
+        self._watching.join()
+        return self.megabytes
+
+
+async def large_file(megabytes: int) -> None:
+    """In a process of its own: prints the memory and the time that a large file takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.txt"
+        with path.open("w") as file:
+            part = prose(1_000_000)
+            while file.tell() < megabytes * 1_000_000:
+                file.write(f"{file.tell()} {part}\n\n")
+        del part
+        load_embedder("use-multilingual", Path(folder)).embed(["warm"], "passage")
+        services = Services(Settings(home=Path(folder)))
+        session = await services.session()
+        session._indexer.start = lambda: None  # type: ignore[method-assign]  # embeddings are another section
+        loaded, peak = private(), Peak()
+        took = await seconds(session.save("bench", "c", "large", path))
+        answered = await seconds(session.search("bench", "c", "droits des personnes", source_id="large"))
+        print(f"{peak.stop() - loaded:.0f} {took:.0f} {1000 * answered:.0f}")
+        await services.aclose()
+
+
+async def main(megabytes: int) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        services = Services(Settings(home=Path(folder)))
+        session = await services.session()
+        await session.save("bench", "warm", "s", prose(5_000))
+        rows = [
+            *await beside_the_model(session),
+            *await two_at_once(session),
+            *await many_tokens(session),
+        ]
+        await services.aclose()
+    command = [sys.executable, "-m", "bench.ingestion", "large", str(megabytes)]
+    told = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
+    memory, took, answered = told.stdout.split()
+    rows += [
+        (f"private memory of a file of {megabytes} MB above the model, MB", memory, ""),
+        ("that file until it is found by its words, s", took, ""),
+        ("a search in it by its words, ms", answered, ""),
+    ]
+    report("ingestion", "Taking text into session memory", ("what", "measured", "ratio"), rows)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["large"]:
+        asyncio.run(large_file(int(sys.argv[2])))
+    else:
+        asyncio.run(main(int(sys.argv[1]) if sys.argv[1:] else MEGABYTES))

@@ -1,0 +1,93 @@
+"""Recall of session memory on 512 French questions, each passage a source of its own.
+
+Run: python -m bench.session_recall [MODEL …]   (e5-small takes minutes the first time; kept in bench/.cache)
+"""
+
+import asyncio
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.recall import COLUMNS, DEPTH, figures, questions
+from bench.report import report
+from cognition.context import BoundContext
+from cognition.memory.engine import Filter
+from cognition.memory.engine.requests import sharing
+from cognition.memory.fragment import place_of
+from cognition.memory.lexical import detect_language, query_terms
+from cognition.memory.session import SessionMemory
+from cognition.services import Services
+from cognition.settings import Settings
+from tools.session_memory import search_sessions_context
+
+CACHE = Path(__file__).parent / ".cache"
+MODELS = ("use-multilingual", "e5-small")
+USER, CHAT = "bench", "cnil"
+Ranks = NDArray[np.float64]
+
+
+def first_ranks(found: Sequence[Sequence[str]], gold: Sequence[int]) -> Ranks:
+    """The rank of each question's passage among the distinct sources that were found; infinite without."""
+    ranks = np.full(len(gold), np.inf)
+    for number, (sources, wanted) in enumerate(zip(found, gold, strict=True)):
+        distinct = list(dict.fromkeys(sources))
+        if f"passage_{wanted}" in distinct:
+            ranks[number] = distinct.index(f"passage_{wanted}") + 1
+    return ranks
+
+
+async def through_the_tool(services: Services, asked: Sequence[str]) -> list[list[str]]:
+    """The sources that the tool names for each question, in the order of its answer."""
+    context = BoundContext(user_id=USER, bound=services)
+    info = SimpleNamespace(thread_id=CHAT, run_id=None)
+    runtime = cast("Any", SimpleNamespace(context=context, execution_info=info, server_info=None))
+    search = cast("Any", search_sessions_context).coroutine
+    answers = [await search(runtime=runtime, query=question, limit=3 * DEPTH) for question in asked]
+    return [re.findall(r'^<passage source_id="(\w+)"', answer, re.MULTILINE) for answer in answers]
+
+
+async def alone(session: SessionMemory, asked: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
+    """The sources that embeddings alone find, and those that words alone find."""
+    listing = await session.sources(USER, CHAT, limit=1_000)
+    names = {source.version: source.source_id for source in listing.sources}
+    languages = {language for source in listing.sources for language in source.languages}
+    collection: Any = session._collection
+    vectors = await session._embedder.aembed(asked, "query")
+    dense, sparse = [], []
+    where = Filter(USER, equals={"chat_id": CHAT})
+    for question, vector in zip(asked, vectors, strict=True):
+        hits = await collection.nearest(where, vector, 3 * DEPTH)
+        dense.append([names[place_of(hit.id)[0]] for hit in hits])
+        terms = query_terms(question, {*languages, detect_language(question)})
+        points = collection.shard.query(sharing(where, where, terms, 3 * DEPTH))
+        sparse.append([names[place_of(str(point.id))[0]] for point in points])
+    return dense, sparse
+
+
+async def main(models: Sequence[str]) -> None:
+    """Measure and print."""
+    passages, asked, gold = questions()
+    rows = []
+    for model in models:
+        services = Services(Settings(home=CACHE / f"session-{model}", session_embedding=model))
+        session = await services.session()
+        for number, passage in enumerate(passages):
+            await session.save(USER, CHAT, f"passage_{number}", passage)
+        dense, sparse = await alone(session, asked)
+        rows += [
+            figures(f"{model}: dense alone", first_ranks(dense, gold)),
+            figures(f"{model}: BM25 alone", first_ranks(sparse, gold)),
+            figures(f"{model}: the tool", first_ranks(await through_the_tool(services, asked), gold)),
+        ]
+        await services.aclose()
+    report("session_recall", "Recall of session memory, each passage a source", COLUMNS, rows)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:] or MODELS))
