@@ -32,7 +32,8 @@ class Words(NamedTuple):
 
 ENGLISH: Final = Words(
     help="I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do "
-    "you know about …?», say «forget ID», «think harder about …», «ask the council: …», "
+    "you know about …?», give me a file and ask about it, say «forget ID», «think harder about …», «ask the "
+    "council: …», "
     "«delegate: …, and ask me …», «list the experts» or «forge an expert ID: …». Set GOOGLE_API_KEY for "
     "real answers.",
     plan="Thinking on as {model}, with this plan:",
@@ -40,7 +41,8 @@ ENGLISH: Final = Words(
 )
 FRENCH: Final = Words(
     help="Je répète : aucun modèle ne pense ici, quelques règles répondent. Dites «souviens-toi que …», "
-    "demandez «que sais-tu de … ?», dites «oublie ID», «réfléchis mieux à …», «consulte le conseil : …», "
+    "demandez «que sais-tu de … ?», donnez un fichier et interrogez-le, dites «oublie ID», «réfléchis mieux "
+    "à …», «consulte le conseil : …», "
     "«délègue : …, et demande-moi …», «liste les experts» ou «forge un expert ID : …». "
     "Pour de vraies réponses, définissez GOOGLE_API_KEY.",
     plan="Je poursuis avec {model} et ce plan :",
