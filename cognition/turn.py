@@ -1,6 +1,7 @@
 """The account of a turn: where it stands, what it spent, what it was cut short of."""
 
 from collections.abc import Sequence
+from reprlib import repr as brief
 from typing import Any
 
 from cognition.levels import Level, Policy, start_level, targets
@@ -101,7 +102,7 @@ def refused_transfer(target: object, plan: object, turn: Turn, policy: Policy, s
     if not allowed:
         return f"Error: from {turn['level']} no other level can be reached in this turn. Answer yourself."
     if target not in allowed:
-        return f"Error: {target!r} can't be reached from {turn['level']}. Allowed: {', '.join(allowed)}."
+        return f"Error: {brief(target)} can't be reached from {turn['level']}. Allowed: {', '.join(allowed)}."
     if not isinstance(plan, str) or not plan.strip():
         return (
             "Error: the transfer_plan is empty. Say the objective, what is known, the strategy, what is left."

@@ -1,7 +1,7 @@
 """What a model's outcome makes of a turn: its account, its message, and the transfer that it asks for."""
 
 import logging
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.prebuilt.tool_node import ToolInvocationError
@@ -11,11 +11,15 @@ from cognition.context import Context, context_of
 from cognition.history import STAMP
 from cognition.models import Answer, Failure
 from cognition.refusal import Refused
+from cognition.shortening import shorten
 from cognition.state import Transfer, Turn
 from cognition.turn import refused_transfer, with_answer, with_failure
 from tools import cognitive_level
 
 logger = logging.getLogger(__name__)
+
+TOOL_ERROR: Final = 1_000
+"""Characters of what a model is told of a tool that raised: a call with wrong arguments is quoted whole."""
 
 
 def heard(outcome: Answer | Failure, turn: Turn, runtime: Runtime[Context]) -> tuple[Turn, list[AnyMessage]]:
@@ -37,7 +41,7 @@ def tool_error(error: Exception) -> str:
     """What a model is told of a tool that raised; a fault of the program is logged with its traceback."""
     if not isinstance(error, (ToolInvocationError, Refused)):
         logger.error("a tool failed", exc_info=error)
-    return f"Error: {error}. Correct the call, or answer without it."
+    return f"Error: {shorten(str(error), TOOL_ERROR)}. Correct the call, or answer without it."
 
 
 def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Transfer | None:

@@ -135,6 +135,21 @@ async def test_p21_a_tool_that_raises_is_told_to_the_model_and_the_thread_works_
     assert answer.text == "Fine."
 
 
+async def test_p21_a_wrong_call_is_not_quoted_back_without_end(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    long = "x" * 200_000
+    wrong = [
+        Call("search_meta_artifacts", {"query": long, "limit": "many"}),
+        Call("new_cognitive_level", {"target_model": long, "transfer_plan": long}),
+    ]
+    rehearsal.script(LITE, [Reply(calls=wrong), Reply(text="Sorry.")])
+    messages = (await graph.ainvoke(ask("Go"), context=context))["messages"]
+    assert "limit" in messages[2].text
+    assert "Allowed: MODEL_FLASH, MODEL_PRO" in messages[3].text
+    assert max(len(message.text) for message in messages[2:4]) < 1_500
+
+
 async def test_p27_a_number_that_no_checkpoint_can_hold_is_asked_for_again(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
