@@ -66,28 +66,28 @@ async def _run(
 
 async def _settling(services: Services, user_id: str, chat_id: str, ids: Sequence[str]) -> Events:
     """Wait until nothing is at the resources any more, and tell how far their embedding is."""
-    session = await services.session()
-    indexed = asyncio.ensure_future(session.indexed())
-    try:
-        while True:
-            sources = [await session.source(user_id, chat_id, id_) for id_ in ids]
-            indexing = [source for source in sources if source and source.state == "INDEXING"]
-            for source in indexing:
-                yield {
-                    "type": "ingest",
-                    "resource_id": source.source_id,
-                    "name": source.name,
-                    "step": "embed",
-                    "chunks": source.embedded,
-                    "share": source.embedded / source.chunks,
-                }
-            busy = any(services.jobs.is_at(id_) for id_ in ids)
-            if not busy and (not indexing or indexed.done()):
-                break
-            await asyncio.wait({indexed}, timeout=POLL_SECONDS)
-            if indexed.done() and busy:
-                await asyncio.sleep(POLL_SECONDS)
-        if indexed.done():
-            await indexed
-    finally:
-        indexed.cancel()
+    session, jobs = await services.session(), services.jobs
+    embedding: asyncio.Task[Any] | None = None
+    while True:
+        busy = any(jobs.is_at(id_) for id_ in ids)
+        sources = [await session.source(user_id, chat_id, id_) for id_ in ids]
+        indexing = [source for source in sources if source and source.state == "INDEXING"]
+        if not busy and (not indexing or (embedding is not None and embedding.done())):
+            break
+        for source in indexing:
+            yield {
+                "type": "ingest",
+                "resource_id": source.source_id,
+                "name": source.name,
+                "step": "embed",
+                "chunks": source.embedded,
+                "share": source.embedded / source.chunks,
+            }
+        if embedding is None or embedding.done():
+            # A job, for whoever stops listening here must not stop it.
+            embedding = jobs.start(session.indexed(), f"embedding for chat {chat_id}")
+        await asyncio.wait({embedding}, timeout=POLL_SECONDS)
+        if busy:
+            await asyncio.sleep(POLL_SECONDS)
+    if embedding is not None and embedding.done():
+        await embedding

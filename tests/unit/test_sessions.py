@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,25 @@ async def test_the_embedding_of_a_large_source_is_waited_for(
     assert told[-1]["resources"][0]["chunks"] == source.chunks == source.embedded
     again = [event async for event in ingest_batch(services, "ada", "one", [resource.id])]
     assert [event["type"] for event in again] == ["ingested"]
+
+
+async def test_who_stops_listening_does_not_stop_the_work(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cognition.memory.saving.LARGE", 1_000)
+    intake, session = await services.intake(), await services.session()
+    text = ROPE * 4
+    resource, _ = await asyncio.to_thread(intake.take, "ada", "one", Attachment("ropes.txt", text.encode()))
+    async with aclosing(ingest_batch(services, "ada", "one", [resource.id])) as events:
+        async for event in events:
+            if event.get("step") in ("sum_up", "embed"):
+                break
+    await services.jobs.finish()
+    await session.indexed()
+    source = await session.source("ada", "one", resource.id)
+    assert source
+    assert (source.state, source.embedded) == ("READY", source.chunks)
+    registry = await services.registry()
+    row = await asyncio.to_thread(registry.get, "ada", resource.id)
+    assert row
+    assert row.status == "VECTORIZED_SUM_UP"
