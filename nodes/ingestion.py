@@ -66,8 +66,8 @@ async def extract(state: FileState, runtime: Runtime[Context]) -> FileState:
     """Read the text of a file, or have a model put it into words; what keeps it unread is registered."""
     resource, services = await _begin("extract", state, runtime)
     if await asyncio.to_thread(text_size, resource, services.files) is not None:
-        if resource.status == "FAILED":
-            await _update(resource, services, error="")  # it failed later than here
+        if resource.status in ("FAILED", "INDEXED"):
+            await _update(resource, services, error="")  # it was given up later than here
         return {}
     try:
         remark = await _read(resource, state["context_fill"], services, runtime)

@@ -60,9 +60,9 @@ def read_attachment(item: Item, limit: int) -> Attachment:
         content = text.encode("utf-8", "replace")
         check_size(len(content), limit)
         return Attachment(name, content, "note" if kind == "text" else None)
-    data = block.get("data") or block.get("base64")
+    data = next((value for key in ("data", "base64") if (value := block.get(key)) is not None), None)
     url = block.get("url")
-    if isinstance(url, str) and not data:
+    if isinstance(url, str) and data is None:
         if re.match(r"https?://\S", url):
             return Attachment(
                 name if _name(block) else clean_name(url), url.encode("utf-8", "replace"), "weburl"

@@ -60,6 +60,11 @@ def test_a_file_is_read_from_every_form_that_clients_send(item: dict[str, Any], 
     assert (attachment.source, attachment.name, attachment.resource_type) == (TEXT.encode(), name, None)
 
 
+@pytest.mark.parametrize("item", [{"name": "a.txt", "data": ""}, {"type": "file", "base64": ""}])
+def test_p61_an_empty_file_is_a_file(item: dict[str, Any]) -> None:
+    assert read_attachment(item, MIB).source == b""
+
+
 def test_a_text_is_a_note_and_an_address_is_kept_and_not_opened() -> None:
     assert read_attachment({"type": "text", "text": TEXT}, MIB).resource_type == "note"
     web = read_attachment({"type": "image", "url": "https://example.org/a%20b/cat.png?x=1"}, MIB)
@@ -71,6 +76,7 @@ def test_a_text_is_a_note_and_an_address_is_kept_and_not_opened() -> None:
     [
         ({}, "holds no file"),
         ({"data": 7}, "holds no file"),
+        ({"data": None, "url": None}, "holds no file"),
         ({"name": "x", "data": "not base64!"}, "'x' are no base64"),
         ({"type": "image", "url": "file:///etc/passwd"}, "holds no file"),
         ({"type": "file", "file_id": "files/1"}, "holds no file"),

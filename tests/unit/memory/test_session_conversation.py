@@ -43,6 +43,22 @@ async def test_p55_each_complete_turn_is_indexed_once(session: SessionMemory) ->
     assert (source.source_id, source.chunks, source.state) == (CONVERSATION, 4, "READY")
 
 
+async def test_p55_a_turn_whose_points_are_not_stored_is_not_marked(
+    session: SessionMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(session._collection, "upsert", fails)
+    with pytest.raises(OSError, match="no space"):
+        await session.conversation.index("ada", "c", THREAD)
+    monkeypatch.undo()
+    assert await texts(session, "Marseille") == []
+    added = await session.conversation.index("ada", "c", THREAD)
+    assert (added.turns, added.again) == (3, True)
+    assert "Lima." in "".join(await texts(session, "capital", limit=100))
+
+
 async def test_a_turn_is_found_by_what_was_said_before_it(session: SessionMemory) -> None:
     thread = [
         *turn(1, "Tell me of the lighthouse of Alexandria.", "It was one of the seven wonders."),
