@@ -16,9 +16,9 @@ from langchain_core.messages import HumanMessage
 
 from bench.model_server import model_server
 from bench.report import report
-from cognition.assignment import Assignment
 from cognition.context import BoundContext, Context
-from cognition.delegation import SubAgents
+from cognition.delegation.assignment import Assignment
+from cognition.delegation.sub_agents import SubAgents
 from cognition.prompts.delegation import agent_prompt
 from cognition.services import Services
 from cognition.settings import Settings

@@ -17,14 +17,14 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from cognition.condensing import condense
 from cognition.context import Context, context_of, identity_of
+from cognition.delegation.condensing import condense
+from cognition.delegation.question import question_in
 from cognition.embedding.base import clean
 from cognition.history import STAMP
 from cognition.levels import Level
 from cognition.prompts.delegation import NOT_RUN, agent_prompt, budget_note, notes_block
 from cognition.prompts.echo import plan_block
-from cognition.question import question_in
 from cognition.refusal import Refused
 from cognition.skill import Skill
 from cognition.state import DelegationState, Outcome, Turn

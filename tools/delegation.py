@@ -7,11 +7,11 @@ from typing import Any
 from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
-from cognition.assignment import Assignment
 from cognition.briefing import distill_context
 from cognition.context import Context, context_of, for_sub_agent, identity_of
 from cognition.council.invitation import HISTORY_DEPTH
-from cognition.delegation import SubAgents
+from cognition.delegation.assignment import Assignment
+from cognition.delegation.sub_agents import SubAgents
 from cognition.prompts.briefing import context_block
 from cognition.prompts.delegation import listed, reported
 from cognition.refusal import Refused

@@ -11,9 +11,9 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from cognition.agents import close_agent, list_agents, resume_agent, show_agent
 from cognition.cli.session import Content, Event, Held, Notice, council_events_of, events_of, thread_of
 from cognition.context import BoundContext, Context
+from cognition.delegation.listing import close_agent, list_agents, resume_agent, show_agent
 from cognition.ingestion.batch import ingest_batch
 from cognition.levels import Policy
 from cognition.memory.catalogue import delete_memory, list_memories, undo_memory

@@ -114,19 +114,19 @@ class Session(Protocol):
         ...
 
     async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
-        """See `cognition.agents.list_agents`."""
+        """See `cognition.delegation.listing.list_agents`."""
         ...
 
     async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
-        """See `cognition.agents.show_agent`."""
+        """See `cognition.delegation.listing.show_agent`."""
         ...
 
     def resume(self, user_id: str, sub_sid: str, text: str, policy: Policy) -> AsyncGenerator[dict[str, Any]]:
-        """See `cognition.agents.resume_agent`."""
+        """See `cognition.delegation.listing.resume_agent`."""
         ...
 
     async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
-        """See `cognition.agents.close_agent`."""
+        """See `cognition.delegation.listing.close_agent`."""
         ...
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:

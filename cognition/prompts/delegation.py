@@ -5,12 +5,12 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from cognition.assignment import Report
+from cognition.delegation.assignment import Report
+from cognition.delegation.question import question_in
 from cognition.levels import Level
 from cognition.memory.dates import now
 from cognition.prompts.blocks import block
 from cognition.prompts.echo import CLIMB
-from cognition.question import question_in
 from cognition.shortening import shorten_together
 from cognition.skill import Skill
 from cognition.storage.threads import AgentThread

@@ -1,4 +1,4 @@
-"""The threads of a user's sub-agents over HTTP: see `cognition.agents`."""
+"""The threads of a user's sub-agents over HTTP: see `cognition.delegation.listing`."""
 
 import json
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from cognition.agents import close_agent, list_agents, resume_agent, show_agent
+from cognition.delegation.listing import close_agent, list_agents, resume_agent, show_agent
 from cognition.levels import Policy
 from cognition.refusal import Refused
 from cognition.services import process_services

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
-from cognition.assignment import Assignment, Report
 from cognition.context import BoundContext
-from cognition.delegation import SubAgents
+from cognition.delegation.assignment import Assignment, Report
+from cognition.delegation.sub_agents import SubAgents
 from cognition.rehearsal import Call, Reply, Request
 from cognition.services import Services
 from graphs.delegation import graph

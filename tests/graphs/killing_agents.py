@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cognition.assignment import Assignment
+from cognition.delegation.assignment import Assignment
 from cognition.models import Models
 from cognition.services import Services
 from cognition.settings import Settings

@@ -1,7 +1,7 @@
 """What sub-agents may read and write, and how what they say is taken."""
 
-from cognition.assignment import Assignment
 from cognition.context import BoundContext
+from cognition.delegation.assignment import Assignment
 from cognition.rehearsal import Call, RehearsalServer, Reply
 from cognition.services import Services
 from graphs.echo import graph

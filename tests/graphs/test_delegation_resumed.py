@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cognition.assignment import Assignment
 from cognition.context import BoundContext
+from cognition.delegation.assignment import Assignment
 from cognition.prompts.delegation import listed
 from cognition.refusal import Refused
 from cognition.rehearsal import Call, RehearsalServer, Reply

@@ -8,10 +8,10 @@ import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cognition.assignment import Assignment
 from cognition.blocking import wait_for
 from cognition.context import BoundContext
-from cognition.delegation import UnknownThread
+from cognition.delegation.assignment import Assignment
+from cognition.delegation.sub_agents import UnknownThread
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
 from cognition.storage.threads import AgentThread, ThreadBusy

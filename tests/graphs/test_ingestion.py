@@ -98,12 +98,15 @@ async def test_what_can_not_be_read_is_registered_with_the_reason(give: Give) ->
     told = await give(
         file("tool.exe", bytes(range(256)) * 40),
         file("fake.txt", b"\x7fELF" + bytes(range(256)) * 40),
-        file("empty.md", " \n \n"),
+        file("blank.md", " \n \n"),
+        file("empty.md", ""),
         {"type": "image", "url": "https://example.org/cat.png"},
     )
     assert {one["status"] for one in told} == {"INDEXED"}
     assert [one["resource_type"] for one in told][:2] == ["binary", "binary"]
-    for one, reason in zip(told, ("holds no text", "holds no text", "blanks", "not opened"), strict=True):
+    for one, reason in zip(
+        told, ("holds no text", "holds no text", "blanks", "empty", "not opened"), strict=True
+    ):
         assert reason in one["error"]
 
 

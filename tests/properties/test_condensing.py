@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from cognition.condensing import KEPT_WHOLE, oldest_exchanges
+from cognition.delegation.condensing import KEPT_WHOLE, oldest_exchanges
 from cognition.gauge import TRIMMED_FROM
 from cognition.history import message_tokens, split_turns
 from tests.properties.test_history import threads

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cognition.question import question_in
+from cognition.delegation.question import question_in
 
 
 @pytest.mark.parametrize(

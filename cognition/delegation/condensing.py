@@ -1,0 +1,59 @@
+"""Long threads: their oldest exchanges become notes, whole ones only."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+
+from cognition.gauge import TRIMMED_FROM
+from cognition.history import message_tokens, split_turns, trim_turns
+from cognition.models import Failure, Models
+from cognition.prompts.delegation import CONDENSE, condense_request
+from cognition.retrying import Notify
+
+KEPT_WHOLE: Final = 0.3
+"""The part of the context that a thread takes at most after its oldest exchanges were condensed."""
+
+
+async def condense(
+    models: Models,
+    messages: Sequence[AnyMessage],
+    notes: str,
+    *,
+    window: int,
+    notify: Notify = lambda event: None,
+) -> tuple[str, list[AnyMessage]]:
+    """Notes on the oldest exchanges of a thread that fills its context, and the messages that they stand for.
+
+    Without an answer from the model nothing changes: the oldest exchanges then leave the prompt unread.
+
+    Args:
+        models: Whose distillation model is asked.
+        messages: The thread, oldest first.
+        notes: Those on what came before it.
+        window: Tokens that the model works with.
+        notify: See `Models.call`.
+    """
+    if not (old := oldest_exchanges(messages, window)):
+        return notes, []
+    request: list[AnyMessage] = [SystemMessage(CONDENSE), HumanMessage(condense_request(notes, old))]
+    outcome = await models.call("MODEL_DISTILLATION", request, notify=notify)
+    if isinstance(outcome, Failure) or not outcome.text.strip():
+        return notes, []
+    return outcome.text.strip(), old
+
+
+def oldest_exchanges(messages: Sequence[AnyMessage], window: int) -> list[AnyMessage]:
+    """What must be condensed of a thread that takes more than its part of the context: whole exchanges.
+
+    The newest exchange always stays, however long it is.
+
+    Args:
+        messages: The thread, oldest first.
+        window: Tokens that the model works with.
+    """
+    turns = split_turns(messages)
+    if sum(message_tokens(message) for turn in turns for message in turn) <= window * TRIMMED_FROM:
+        return []
+    kept = trim_turns(turns, int(window * KEPT_WHOLE))
+    return [message for turn in turns[: len(turns) - len(kept)] for message in turn]
