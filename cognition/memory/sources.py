@@ -184,12 +184,6 @@ class Catalogue:
         values = {"user_id": user_id, "chat_id": chat_id, "source_id": source_id}
         return [_source(row) for row in self._database.rows(sql, values)]
 
-    def versions(self, versions: Sequence[int]) -> dict[int, Source]:
-        """The sources of these versions."""
-        marks = ", ".join("?" * len(versions))
-        rows = self._database.rows(f"SELECT * FROM sources WHERE version IN ({marks})", list(versions))
-        return {row["version"]: _source(row) for row in rows}
-
     def view(self, user_id: str, chat_id: str | None, source_id: str = "") -> View:
         """What a reader sees of a scope, or of one source in it."""
         scope = f"FROM sources AS s WHERE {SCOPE} AND (:source_id = '' OR s.source_id = :source_id)"
