@@ -11,7 +11,7 @@ from typing_extensions import Unpack
 
 from cognition.context import Context, context_of, identity_of
 from cognition.documents.extraction import Unreadable
-from cognition.ingestion.destination import Destination, destine, text_size
+from cognition.ingestion.destination import Destination, destine, has_room_for_media, text_size
 from cognition.ingestion.media import Wordless, put_into_words, shown_as_it_is
 from cognition.ingestion.reading import Scan, beginning, keep_words, write_text
 from cognition.ingestion.synthesis import sum_up_source
@@ -183,7 +183,10 @@ async def _read(resource: Resource, fill: float, services: Services, runtime: Ru
         case "weburl":
             return UNOPENED
         case "image" | "audio" | "video":
-            if await asyncio.to_thread(shown_as_it_is, resource, fill, models):
+            registry = await services.registry()
+            if await asyncio.to_thread(shown_as_it_is, resource, fill, models) and await asyncio.to_thread(
+                has_room_for_media, resource, files, registry
+            ):
                 return ""
         case _:
             try:

@@ -11,6 +11,9 @@ from cognition.storage.registry import Registry, Resource
 
 Destination = Literal["put_in_context", "vectorize", "register_only"]
 
+MOST_SHOWN: Final = 10 << 20
+"""Bytes of the media of a prompt: a request takes 14 MiB, and branches that run at once add one each."""
+
 MEDIA_TOKENS: Final = 258
 """Gemini's figure for one image tile."""
 
@@ -29,7 +32,7 @@ def destine(
         models: The levels, and the limits in their settings.
     """
     size = text_size(resource, files)
-    if size is None and not shown_as_it_is(resource, fill, models):
+    if size is None and (resource.error or not shown_as_it_is(resource, fill, models)):
         return "register_only"
     if size is not None and resource.resource_type in ("image", "audio", "video"):
         return "vectorize"  # what a model made of it stands in the prompt as its summary
@@ -48,6 +51,13 @@ def destine(
         return size < settings.context_file_bytes
 
     return "put_in_context" if registry.put_in_context(resource, fits) else "vectorize"
+
+
+def has_room_for_media(resource: Resource, files: Files, registry: Registry) -> bool:
+    """Whether a request can carry a file beside the other media of its chat. Blocking."""
+    shown = registry.find(resource.user_id, resource.chat_id, status="PUT_IN_CONTEXT")
+    media = [one for one in shown if one.id != resource.id and text_size(one, files) is None]
+    return resource.size + sum(one.size for one in media) <= MOST_SHOWN
 
 
 def text_size(resource: Resource, files: Files) -> int | None:

@@ -18,7 +18,8 @@ from cognition.storage.room import DiskFull
 from graphs.echo import graph
 from nodes import results
 from nodes.results import LONGEST_RESULT, without_long_results
-from tests.conftest import LITE
+from tests.conftest import DISTILLATION, LITE
+from tests.files import PNG
 from tests.graphs.test_echo_files import attached
 from tests.graphs.test_echo_sessions import CONFIG, say
 from tests.graphs.test_ingestion import Give, file, give
@@ -56,6 +57,19 @@ async def test_many_small_files_do_not_fill_the_context(make_settings: Callable[
     assert 3 <= len(whole) <= 8
     assert {one["status"] for one in report} == {"PUT_IN_CONTEXT", "VECTORIZED_SUM_UP"}
     await services.aclose()
+
+
+async def test_pictures_that_a_request_can_not_carry_beside_the_others_are_described(
+    give: Give, rehearsal: RehearsalServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cognition.ingestion.destination.MOST_SHOWN", 2 * len(PNG) + 2)
+    rehearsal.script(DISTILLATION, [Reply(text="A red pixel.")])
+    told = [(await give(file(f"{name}.png", PNG + name.encode())))[0] for name in "abc"]
+    assert [one["status"] for one in told] == ["PUT_IN_CONTEXT", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP"]
+    rehearsal.script(DISTILLATION, [Reply(failure="blocked")])
+    (refused,) = await give(file("d.png", PNG + b"d"))
+    assert refused["status"] == "INDEXED"
+    assert refused["error"]
 
 
 async def test_a_file_of_little_text_stays_whatever_the_size_of_its_original(
