@@ -46,7 +46,8 @@ class Database:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # on a full disk SQLite has ended it itself
+                    self._connection.execute("ROLLBACK")
                 raise
 
     def close(self) -> None:
