@@ -123,7 +123,7 @@ async def test_a_failed_embedding_leaves_nothing_and_what_was_there(
     for source in ("fruit", "new"):
         calls = 0
         with pytest.raises(MemoryError):
-            await session.save("ada", "c", source, numbered("apple", 300))
+            await session.save("ada", "c", source, numbered("apple", 900))
     monkeypatch.undo()
     assert await texts(session, "apple grams") == ["A pear weighs 9 grams."]
     assert await points(session) == 1
@@ -132,7 +132,7 @@ async def test_a_failed_embedding_leaves_nothing_and_what_was_there(
 async def test_a_cancelled_save_leaves_nothing(session: SessionMemory) -> None:
     begun = asyncio.Event()
     at_work = asyncio.ensure_future(
-        session.save("ada", "c", "fruit", numbered("apple", 300), on_progress=lambda *_: begun.set())
+        session.save("ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *_: begun.set())
     )
     await begun.wait()
     at_work.cancel()
@@ -145,7 +145,7 @@ async def test_a_cancelled_save_leaves_nothing(session: SessionMemory) -> None:
 async def test_a_source_deleted_while_it_is_saved_is_gone(session: SessionMemory) -> None:
     begun = asyncio.Event()
     at_work = asyncio.ensure_future(
-        session.save("ada", "c", "fruit", numbered("apple", 300), on_progress=lambda *_: begun.set())
+        session.save("ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *_: begun.set())
     )
     await begun.wait()
     await session.purge("ada", "c")
@@ -157,7 +157,7 @@ async def test_a_source_deleted_while_it_is_saved_is_gone(session: SessionMemory
 async def test_progress_tells_chunks_and_share(session: SessionMemory) -> None:
     told: list[tuple[int, float]] = []
     saved = await session.save(
-        "ada", "c", "fruit", numbered("apple", 300), on_progress=lambda *progress: told.append(progress)
+        "ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *progress: told.append(progress)
     )
     assert told == sorted(told)
     assert told[-1] == (saved.chunks, 1.0)
@@ -262,7 +262,7 @@ async def test_an_id_that_is_none_is_refused(source_id: str, session: SessionMem
 
 
 async def test_a_search_stays_within_its_budget(session: SessionMemory) -> None:
-    await session.save("ada", "c", "fruit", numbered("apple", 300))
+    await session.save("ada", "c", "fruit", numbered("apple", 900))
     for budget in (100, 500, 3_000):
         found = await session.search("ada", "c", "apple grams", limit=100, max_tokens=budget)
         assert found.passages
