@@ -109,7 +109,7 @@ class Conversation:
 
     async def _add(self, source: Source, said: Sequence[Exchange]) -> None:
         parts = await asyncio.to_thread(_parts, source, said, self._embedder)
-        # Averaging both forms' scores is averaging their vectors: `bench/session_recall.py`.
+        # The mean of both scores is, but for a factor, the score of the mean of both vectors.
         own = await self._embedder.aembed([part.fragment.text for part in parts], "passage")
         both = await self._embedder.aembed([part.together for part in parts], "passage")
         vectors = (own + both) / np.linalg.norm(own + both, axis=1, keepdims=True)
