@@ -1,11 +1,9 @@
 """Writing a memory: what is refused, where a fact is filed, and how it is fused with what is known."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from reprlib import repr as brief
-from threading import Lock
 from typing import Final
 
 from langchain_core.messages import AnyMessage
@@ -35,6 +33,7 @@ from cognition.memory.fusion import (
     within_origin,
 )
 from cognition.memory.lexical import detect_language, document_terms
+from cognition.memory.locks import Locks
 from cognition.refusal import Refused
 
 LONGEST_FACT: Final = 1_500
@@ -67,7 +66,7 @@ class Writer:
         self._collection = collection
         self._embedder = embedder
         self._distiller = distiller
-        self._locks: dict[str, Lock] = {}
+        self._locks = Locks()
 
     async def write(
         self,
@@ -96,7 +95,7 @@ class Writer:
         """
         level = checked_importance(importance)
         fact, artifact_name = checked_fact(fact), checked_name(artifact_name)
-        async with self._one_at_a_time(user_id):
+        async with self._locks.held(user_id):
             same = await self._with_text(user_id, fact)
             if same and same.memory_id in shown:
                 return Written(same, "known")
@@ -127,7 +126,7 @@ class Writer:
         Raises:
             Refused: It has no older text.
         """
-        async with self._one_at_a_time(user_id):
+        async with self._locks.held(user_id):
             found = await self._collection.retrieve(user_id, [point_id(user_id, memory_id)])
             if not found:
                 return None
@@ -138,7 +137,7 @@ class Writer:
 
     async def delete(self, user_id: str, memory_id: str) -> bool:
         """Delete a memory for good, and not in the middle of a write that would store it again."""
-        async with self._one_at_a_time(user_id):
+        async with self._locks.held(user_id):
             return bool(await self._collection.delete(Filter(user_id, ids=[point_id(user_id, memory_id)])))
 
     async def _fused(self, new: Memory, vector: Vector, same: Memory | None) -> Written:
@@ -209,17 +208,6 @@ class Writer:
         lowered = level < max(other.memory_importance for other in asked)
         note = f"Stored as {level} ({memory.label}): {AXIOM} is kept for what the user said."
         return Written(memory, outcome, note if lowered else "")
-
-    @asynccontextmanager
-    async def _one_at_a_time(self, user_id: str) -> AsyncIterator[None]:
-        """A lock that works over event loops, which a lock of asyncio doesn't, and can be cancelled."""
-        lock = self._locks.setdefault(user_id, Lock())
-        while not lock.acquire(blocking=False):  # noqa: ASYNC110  # an asyncio.Event belongs to one loop
-            await asyncio.sleep(0.005)
-        try:
-            yield
-        finally:
-            lock.release()
 
 
 def memory_point(memory: Memory, vector: Vector) -> Point:
