@@ -1,26 +1,18 @@
 """What is remembered, on the command line."""
 
-import asyncio
-import json
 from typing import Any
 
 import typer
 
-from cognition.cli.session import open_session
-from cognition.cli.view import printable
+from cognition.cli.session import ask_session
+from cognition.cli.view import printable, show_told
 from cognition.refusal import Refused
-from cognition.settings import process_settings
 
 
 def show(user: str, *, as_json: bool, **query: Any) -> None:
     """Print a user's memories, newest first, or with a query the ones that answer it."""
-
-    async def ask() -> dict[str, Any]:
-        async with open_session(process_settings()) as session:
-            return await session.memories(user, **query)
-
-    listing = asyncio.run(ask())
-    typer.echo(json.dumps(listing, ensure_ascii=False, indent=2) if as_json else printable(table(listing)))
+    listing = ask_session(lambda session: session.memories(user, **query))
+    show_told(listing, table(listing), as_json=as_json)
 
 
 def delete(user: str, memory_id: str) -> None:
@@ -29,12 +21,7 @@ def delete(user: str, memory_id: str) -> None:
     Raises:
         Refused: There is none of that id.
     """
-
-    async def ask() -> dict[str, Any]:
-        async with open_session(process_settings()) as session:
-            return await session.delete(user, memory_id)
-
-    told = asyncio.run(ask())
+    told = ask_session(lambda session: session.delete(user, memory_id))
     if not told["found"]:
         near = f" The nearest are: {', '.join(told['nearest'])}." if told["nearest"] else ""
         msg = f"No memory of {user!r} has the id {memory_id!r}.{near}"
@@ -48,12 +35,7 @@ def undo(user: str, memory_id: str) -> None:
     Raises:
         Refused: There is no such memory, or it has no older text.
     """
-
-    async def ask() -> dict[str, Any]:
-        async with open_session(process_settings()) as session:
-            return await session.undo(user, memory_id)
-
-    restored = asyncio.run(ask())["memory"]
+    restored = ask_session(lambda session: session.undo(user, memory_id))["memory"]
     if restored is None:
         msg = f"No memory of {user!r} has the id {memory_id!r}."
         raise Refused(msg)

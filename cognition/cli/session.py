@@ -1,7 +1,7 @@
 """A way to the graph and the memories: in this process, or through the server that holds the folder."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from reprlib import repr as brief
@@ -16,7 +16,7 @@ from cognition.history import STAMP
 from cognition.levels import Policy
 from cognition.refusal import Refused
 from cognition.services import Services
-from cognition.settings import Settings
+from cognition.settings import Settings, process_settings
 from cognition.storage.folder import FolderInUse
 
 
@@ -164,6 +164,16 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
         yield local
     finally:
         await local.aclose()
+
+
+def ask_session(question: Callable[[Session], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """Ask one thing of the folder of the settings, and wait for the answer."""
+
+    async def ask() -> dict[str, Any]:
+        async with open_session(process_settings()) as session:
+            return await question(session)
+
+    return asyncio.run(ask())
 
 
 def new_chat() -> str:

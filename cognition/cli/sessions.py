@@ -1,54 +1,37 @@
 """The sessions of a user, on the command line."""
 
-import asyncio
-import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-import typer
 from rich.filesize import decimal
 
 from cognition.cli.ingest import where
-from cognition.cli.session import Session, open_session
-from cognition.cli.view import printable
-from cognition.settings import process_settings
+from cognition.cli.session import ask_session
+from cognition.cli.view import show_told
 
 
 def show_all(user: str, *, as_json: bool) -> None:
     """Print a user's sessions, the one that changed last first."""
-    told = _ask(lambda session: session.sessions(user))
-    _print(told, "\n".join(map(_session, told["sessions"])) or "No chat holds anything.", as_json=as_json)
+    told = ask_session(lambda session: session.sessions(user))
+    show_told(told, "\n".join(map(_session, told["sessions"])) or "No chat holds anything.", as_json=as_json)
 
 
 def show(user: str, chat: str, *, as_json: bool) -> None:
     """Print what one session holds."""
-    told = _ask(lambda session: session.show(user, chat))
+    told = ask_session(lambda session: session.show(user, chat))
     parts = [
         *(_resource(resource) for resource in told["resources"]),
         *(_source(source) for source in told["sources"]),
         *(_agent(agent) for agent in told["agents"]),
     ]
-    _print(told, "\n".join(parts) or f"The chat {chat!r} holds nothing.", as_json=as_json)
+    show_told(told, "\n".join(parts) or f"The chat {chat!r} holds nothing.", as_json=as_json)
 
 
 def close(user: str, chat: str, *, as_json: bool) -> None:
     """Delete what one session holds, and print how much that was."""
-    told = _ask(lambda session: session.close(user, chat))
+    told = ask_session(lambda session: session.close(user, chat))
     counts = [_count(told[kind], kind) for kind in ("resources", "sources", "agents") if told[kind]]
     gone = f"Deleted for good: {', '.join(counts)}." if counts else f"The chat {chat!r} held nothing."
-    _print(told, f"{gone} What is remembered of the user stays.", as_json=as_json)
-
-
-def _ask(question: Callable[[Session], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    async def ask() -> dict[str, Any]:
-        async with open_session(process_settings()) as session:
-            return await question(session)
-
-    return asyncio.run(ask())
-
-
-def _print(told: dict[str, Any], text: str, *, as_json: bool) -> None:
-    typer.echo(json.dumps(told, ensure_ascii=False, indent=2) if as_json else printable(text))
+    show_told(told, f"{gone} What is remembered of the user stays.", as_json=as_json)
 
 
 def _session(row: dict[str, Any]) -> str:

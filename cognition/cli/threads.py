@@ -2,28 +2,27 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
 import typer
 
-from cognition.cli.session import Session, open_session, thread_of
-from cognition.cli.view import notice_line, printable, readable
+from cognition.cli.session import ask_session, open_session, thread_of
+from cognition.cli.view import notice_line, printable, readable, show_told
 from cognition.levels import Policy
 from cognition.settings import process_settings
 
 
 def show_all(user: str, chat: str, *, as_json: bool) -> None:
     """Print a user's sub-agents, the one that moved last first."""
-    told = _ask(lambda session: session.agents(user, thread_of(chat) if chat else ""))
-    _print(told, "\n".join(map(_agent, told["agents"])) or "No sub-agent is open.", as_json=as_json)
+    told = ask_session(lambda session: session.agents(user, thread_of(chat) if chat else ""))
+    show_told(told, "\n".join(map(_agent, told["agents"])) or "No sub-agent is open.", as_json=as_json)
 
 
 def show(user: str, sub_sid: str, *, as_json: bool) -> None:
     """Print what was said in a sub-agent's thread."""
-    told = _ask(lambda session: session.agent(user, sub_sid))
-    _print(told, "\n\n".join([_agent(told), *map(_message, told["messages"])]), as_json=as_json)
+    told = ask_session(lambda session: session.agent(user, sub_sid))
+    show_told(told, "\n\n".join([_agent(told), *map(_message, told["messages"])]), as_json=as_json)
 
 
 def resume(user: str, sub_sid: str, text: str, policy: Policy, *, as_json: bool) -> None:
@@ -33,15 +32,15 @@ def resume(user: str, sub_sid: str, text: str, policy: Policy, *, as_json: bool)
         typer.Exit: It could not go on.
     """
     report = asyncio.run(_resume(user, sub_sid, readable(text), policy))
-    _print(report, f"{report['sub_sid']} · {report['status']}\n\n{report['text']}", as_json=as_json)
+    show_told(report, f"{report['sub_sid']} · {report['status']}\n\n{report['text']}", as_json=as_json)
     if report["status"] == "error":
         raise typer.Exit(1)
 
 
 def close(user: str, sub_sid: str, *, as_json: bool) -> None:
     """End a sub-agent and delete its thread."""
-    told = _ask(lambda session: session.close_agent(user, sub_sid))
-    _print(told, f"Closed for good: {told['sub_sid']} ({told['role']})", as_json=as_json)
+    told = ask_session(lambda session: session.close_agent(user, sub_sid))
+    show_told(told, f"Closed for good: {told['sub_sid']} ({told['role']})", as_json=as_json)
 
 
 async def _resume(user: str, sub_sid: str, text: str, policy: Policy) -> dict[str, Any]:
@@ -55,18 +54,6 @@ async def _resume(user: str, sub_sid: str, text: str, policy: Policy) -> dict[st
             if line := notice_line(event):
                 typer.echo(printable(line), err=True)
     return report
-
-
-def _ask(question: Callable[[Session], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    async def ask() -> dict[str, Any]:
-        async with open_session(process_settings()) as session:
-            return await question(session)
-
-    return asyncio.run(ask())
-
-
-def _print(told: dict[str, Any], text: str, *, as_json: bool) -> None:
-    typer.echo(json.dumps(told, ensure_ascii=False, indent=2) if as_json else printable(text))
 
 
 def _agent(row: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """How a turn looks: live on a terminal, plain in a pipe."""
 
+import json
 import re
 from collections.abc import AsyncIterator
 from typing import Any, Protocol
@@ -178,6 +179,11 @@ def _council_line(event: dict[str, Any]) -> str:
         case {"event": "synthesis", "level": level}:
             return f"· synthesis by {level}"
     return ""
+
+
+def show_told(told: dict[str, Any], text: str, *, as_json: bool) -> None:
+    """Print what was told: all of it as JSON, or a text that says it."""
+    typer.echo(json.dumps(told, ensure_ascii=False, indent=2) if as_json else printable(text))
 
 
 def printable(text: str) -> str:

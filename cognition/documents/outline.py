@@ -36,11 +36,6 @@ class Outline:
         """The headings over the place reached, outermost first."""
         return tuple(title for _, title in self._path)
 
-    @property
-    def fenced(self) -> bool:
-        """Whether the place reached is in a code fence."""
-        return bool(self._fence)
-
     def marks(self, text: str, begin: int, end: int) -> list[Mark]:
         """The headings and fence edges of a range that begins where the last advance ended.
 

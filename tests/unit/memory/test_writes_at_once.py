@@ -30,6 +30,18 @@ class FilesAsOne(Models):
         return Answer(AIMessage(FILED.text), role, "scripted", 0.0)
 
 
+def stall_at_paris(rehearsal: RehearsalServer) -> Event:
+    """Let the distillation of Paris never end; the event is set when the model is first asked."""
+    asked = Event()
+
+    def say(request: Request) -> Reply:
+        asked.set()
+        return Reply(failure="stall") if "Paris" in request.texts[-1] else FILED
+
+    rehearsal.script(DISTILLATION, say)
+    return asked
+
+
 async def test_writes_of_two_event_loops_to_one_id_lose_none(services: Services) -> None:
     settings = services.settings
     embedder = await asyncio.to_thread(load_embedder, settings.memory_embedding, settings.home)
@@ -51,13 +63,7 @@ async def test_writes_of_two_event_loops_to_one_id_lose_none(services: Services)
 async def test_a_write_that_is_cancelled_lets_the_next_one_in(
     rehearsal: RehearsalServer, memory: LongTermMemory, keep: Keep
 ) -> None:
-    asked = Event()
-
-    def say(request: Request) -> Reply:
-        asked.set()
-        return Reply(failure="stall") if "Paris" in request.texts[-1] else FILED
-
-    rehearsal.script(DISTILLATION, say)
+    asked = stall_at_paris(rehearsal)
     stalled = asyncio.create_task(keep("I live in Paris."))
     waiting = asyncio.create_task(keep("I live in Nice."))
     await asyncio.to_thread(asked.wait)
@@ -71,13 +77,7 @@ async def test_a_write_that_is_cancelled_lets_the_next_one_in(
 async def test_one_users_slow_write_keeps_no_other_user_waiting(
     rehearsal: RehearsalServer, memory: LongTermMemory, keep: Keep
 ) -> None:
-    asked = Event()
-
-    def say(request: Request) -> Reply:
-        asked.set()
-        return Reply(failure="stall") if "Paris" in request.texts[-1] else FILED
-
-    rehearsal.script(DISTILLATION, say)
+    asked = stall_at_paris(rehearsal)
     stalled = asyncio.create_task(keep("I live in Paris."))
     await asyncio.to_thread(asked.wait)
     assert (await keep("I live in Nice.", user_id="bob")).outcome == "new"
