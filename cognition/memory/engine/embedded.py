@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any, Final, ParamSpec, TypeVar, cast
 from uuid import UUID
 
@@ -67,7 +68,7 @@ class EmbeddedEngine:
         if not self._closed:
             self._closed = True
             for collection in self._open.values():
-                await asyncio.to_thread(collection.shard.close)
+                await asyncio.to_thread(collection.close)
             self._lock.release()
 
     def _collection(self, spec: CollectionSpec) -> "EmbeddedCollection":
@@ -85,13 +86,24 @@ class EmbeddedCollection:
         self.spec = spec
         self.shard = shard
         self._folder = folder
+        self._calls = 0
+        self._changing = Condition()
+
+    def close(self) -> None:
+        """Close the shard, once what is still read or written in a thread has come to its end; blocking.
+
+        Who is cancelled leaves such a thread behind, and a shard that is closed under it breaks.
+        """
+        with self._changing:
+            self._changing.wait_for(lambda: not self._calls)
+            self.shard.close()
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Store points, a batch an operation."""
         for point in points:
             self._check(point)
         for batch in _batches(points):
-            await _settled(self._upsert, batch)
+            await _settled(self._counted, self._upsert, batch)
 
     async def add_vectors(self, user_id: str, vectors: Mapping[str, Vector]) -> None:
         """Give points their embeddings."""
@@ -99,26 +111,26 @@ class EmbeddedCollection:
             self._check_vector(vector)
         own = requests.condition(Filter(user_id))
         for batch in _batches(list(vectors.items())):
-            await _settled(self._add_vectors, batch, own)
+            await _settled(self._counted, self._add_vectors, batch, own)
 
     async def delete(self, where: Filter) -> int:
         """Remove the points that match."""
         found = await self.count(where)
         operation = edge.UpdateOperation.delete_points_by_filter(requests.condition(where))
-        await _settled(self._update, operation)
+        await _settled(self._counted, self._update, operation)
         return found
 
     async def set_payload(self, where: Filter, payload: Mapping[str, Any]) -> None:
         """Set payload fields on the points that match."""
         operation = edge.UpdateOperation.set_payload_by_filter(requests.condition(where), dict(payload))
-        await _settled(self._update, operation)
+        await _settled(self._counted, self._update, operation)
 
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
         """The user's points of these ids, in that order."""
         check_user(user_id)
         if not ids:
             return []
-        records = await asyncio.to_thread(self.shard.retrieve, list(ids), True, False)
+        records = await self._call(self.shard.retrieve, list(ids), True, False)
         found = {str(record.id): requests.record(record) for record in records}
         return [found[id_] for id_ in ids if id_ in found and found[id_].payload.get(TENANT) == user_id]
 
@@ -127,7 +139,7 @@ class EmbeddedCollection:
         check_user(user_id)
         if not ids:
             return {}
-        records = await asyncio.to_thread(self.shard.retrieve, list(ids), [TENANT], ["dense"])
+        records = await self._call(self.shard.retrieve, list(ids), [TENANT], ["dense"])
         return {
             str(record.id): np.array(vector["dense"], dtype=np.float32)
             for record in records
@@ -140,17 +152,17 @@ class EmbeddedCollection:
         self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
     ) -> Scores:
         """Both scores of the points that are among the best by meaning or by words."""
-        return await asyncio.to_thread(self._best, where, corpus, dense, sparse, limit)
+        return await self._call(self._best, where, corpus, dense, sparse, limit)
 
     async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
         """Score every point that matches, by meaning and by words."""
-        return await asyncio.to_thread(self._scores, where, dense, sparse)
+        return await self._call(self._scores, where, dense, sparse)
 
     async def nearest(self, where: Filter, dense: Vector, limit: int) -> list[Hit]:
         """The points nearest by cosine."""
         if limit < 1:
             return []
-        found = await asyncio.to_thread(self.shard.query, requests.near(where, dense, limit))
+        found = await self._call(self.shard.query, requests.near(where, dense, limit))
         return [Hit(str(point.id), point.score) for point in found]
 
     async def scroll(self, where: Filter, limit: int, *, order_by: str = "", offset: int = 0) -> list[Record]:
@@ -161,26 +173,40 @@ class EmbeddedCollection:
             with_payload=True,
             order_by=edge.OrderBy(order_by, direction=edge.Direction.Desc) if order_by else None,
         )
-        records, _ = await asyncio.to_thread(self.shard.scroll, request)
+        records, _ = await self._call(self.shard.scroll, request)
         return [requests.record(record) for record in records[offset : offset + limit]]
 
     async def values(self, where: Filter, field: str) -> set[str]:
         """Which values a keyword field has."""
-        hits = await asyncio.to_thread(self._facet, where, field, exact=False)
+        hits = await self._call(self._facet, where, field, exact=False)
         return {str(hit.value) for hit in hits}
 
     async def facet(self, where: Filter, field: str) -> dict[str, int]:
         """Counts per value, most frequent first."""
-        hits = await asyncio.to_thread(self._facet, where, field, exact=True)
+        hits = await self._call(self._facet, where, field, exact=True)
         return {str(hit.value): hit.count for hit in hits}
 
     async def count(self, where: Filter) -> int:
         """How many points match."""
-        return await asyncio.to_thread(self._count, where)
+        return await self._call(self._count, where)
 
     async def flush(self) -> None:
         """Write all to its place."""
-        await asyncio.to_thread(self.shard.flush)
+        await self._call(self.shard.flush)
+
+    async def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run what asks the shard in a thread."""
+        return await asyncio.to_thread(partial(self._counted, function, *args, **kwargs))
+
+    def _counted(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        with self._changing:
+            self._calls += 1
+        try:
+            return function(*args, **kwargs)
+        finally:
+            with self._changing:
+                self._calls -= 1
+                self._changing.notify_all()
 
     def _upsert(self, points: Sequence[Point]) -> None:
         # Making the points takes longer than storing them: not on the event loop.

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -18,6 +19,7 @@ from cognition.memory.engine import (
     VectorCollection,
     open_engine,
 )
+from cognition.memory.engine.embedded import EmbeddedCollection
 
 DIMS = 8
 SPEC = CollectionSpec("things", Stamp("test", "1", DIMS), ("kind", "tags"), ("level",), ("at",))
@@ -204,3 +206,31 @@ async def test_many_writers_and_readers_at_once_lose_nothing(things: VectorColle
 async def test_more_than_a_batch_is_stored_whole(things: VectorCollection) -> None:
     await things.upsert([point(n) for n in range(600)])
     assert await things.count(Filter("ada")) == 600
+
+
+async def test_closing_waits_for_what_a_cancelled_search_left_at_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    collection = await engine.collection(SPEC)
+    assert isinstance(collection, EmbeddedCollection)
+    begun, gate = Event(), Event()
+    counted: list[int] = []
+    count = collection._count
+
+    def gated(where: Filter) -> int:
+        begun.set()
+        gate.wait()
+        counted.append(count(where))
+        return counted[-1]
+
+    monkeypatch.setattr(collection, "_count", gated)
+    search = asyncio.create_task(collection.count(Filter("ada")))
+    await asyncio.to_thread(begun.wait)
+    search.cancel()
+    closing = asyncio.create_task(engine.aclose())
+    early, _ = await asyncio.wait({closing}, timeout=0.2)
+    gate.set()
+    await closing
+    assert not early
+    assert counted == [0]
