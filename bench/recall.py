@@ -92,7 +92,7 @@ async def scored(
     languages = {memory.language for memory in memories}
     vectors = await embedder.aembed(asked, "query")
     for row, question in enumerate(asked):
-        terms = query_terms(question, languages | {detect_language(question)})
+        terms = query_terms(question, detect_language(question), languages)
         scores = await collection.scores(Filter(USER), vectors[row], terms)
         columns = [places[str(id_)] for id_ in scores.ids]
         cosine[row, columns] = scores.cosine
@@ -166,7 +166,7 @@ def curve(
 ) -> None:
     """The sharpening that keeps importance from drowning relevance."""
     similarity = embedder.calibration.similarity(cosine.astype(np.float32), "question")
-    terms = [len(query_terms(question, [detect_language(question)]).indices) for question in asked]
+    terms = [len(query_terms(question, detect_language(question)).indices) for question in asked]
     shown = np.stack([answers(*row) for row in zip(similarity, lexical, terms, strict=True)])
     relevance = np.stack([relevances(s, words) for s, words in zip(similarity, lexical, strict=True)])
     weight = np.asarray(settings.importance_weights)[drawn - 1]

@@ -64,7 +64,7 @@ async def alone(session: SessionMemory, asked: Sequence[str]) -> tuple[list[list
     for question, vector in zip(asked, vectors, strict=True):
         hits = await collection.nearest(where, vector, 3 * DEPTH)
         dense.append([names[place_of(hit.id)[0]] for hit in hits])
-        terms = query_terms(question, {*languages, detect_language(question)})
+        terms = query_terms(question, detect_language(question), languages)
         points = collection.shard.query(sharing(where, where, terms, 3 * DEPTH))
         sparse.append([names[place_of(str(point.id))[0]] for point in points])
     return dense, sparse

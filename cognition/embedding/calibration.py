@@ -33,6 +33,10 @@ class Pairs:
     questions: list[Pair]
     unanswered: list[str]
 
+    def asked(self) -> list[str]:
+        """Every question of the file."""
+        return [question for question, _ in self.questions] + self.unanswered
+
     def facts(self) -> list[str]:
         """Every fact of the file, once: what a small memory looks like."""
         stated = [fact for pair in self.paraphrases + self.contradictions + self.unrelated for fact in pair]

@@ -1,7 +1,9 @@
 """The lexical side of a search: BM25 vectors, stemmed in the language of each text."""
 
+import re
 from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from threading import Lock
 from typing import Final
 
@@ -34,6 +36,8 @@ STEMMED: Final = {
 UNSTEMMED: Final = ("zh", "ja", "ko", "pl", "cs", "uk", "he", "hi", "th", "vi", "fa")
 """Languages that are told apart but only cut into words."""
 
+WORD: Final = re.compile(r"\w+")
+
 _detecting: Final = Lock()
 
 
@@ -54,9 +58,21 @@ def document_terms(text: str, language: str) -> SparseVector:
     return SparseVector(tuple(vector.indices), tuple(vector.values))
 
 
-def query_terms(text: str, languages: Iterable[str]) -> SparseVector:
-    """The terms of a question, stemmed in each of the languages that it may match in."""
-    indices = {index for language in languages for index in _bm25(language).embed_query(text).indices}
+def query_terms(text: str, own: str, stored: Iterable[str] = ()) -> SparseVector:
+    """The terms of a question, stemmed in its own language and in those of what it may match.
+
+    Its stop words are none in another language. A text that was taken for one by mistake is full of them, and
+    they are rare among that language's terms: they would outweigh all that the question asks for.
+
+    Args:
+        text: The question.
+        own: The code of its language.
+        stored: The codes of the languages of the texts.
+    """
+    telling = " ".join(word for word in WORD.findall(text) if _bm25(own).embed_query(word).indices)
+    own_terms = _bm25(own).embed_query(text).indices
+    others = (_bm25(language).embed_query(telling).indices for language in stored if language != own)
+    indices = {*own_terms, *chain.from_iterable(others)}
     return SparseVector(tuple(sorted(indices)), (1.0,) * len(indices))
 
 

@@ -136,4 +136,4 @@ def ends(query: str) -> str:
 def _terms(query: str, languages: set[str]) -> tuple[SparseVector, int]:
     """The words of a question in the stored languages and in its own, and how many it has in its own."""
     own = detect_language(query)
-    return query_terms(query, {*languages, own}), len(query_terms(query, [own]).indices)
+    return query_terms(query, own, languages), len(query_terms(query, own).indices)

@@ -296,4 +296,4 @@ class SessionMemory:
 
 def _terms(query: str, languages: set[str]) -> SparseVector:
     """The words of a question in the stored languages and in its own."""
-    return query_terms(query, {*languages, detect_language(query)})
+    return query_terms(query, detect_language(query), languages)

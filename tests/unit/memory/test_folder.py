@@ -177,7 +177,7 @@ async def test_p52_every_naughty_string_is_stored_found_and_counted_by_the_engin
             [Point(memory.point_id, dense, document_terms(text, language), memory.payload())]
         )
         mine = Filter(user, equals={"artifact_name": text})
-        scores = await collection.scores(mine, dense, query_terms(text, {language, "en", "fr", "zh"}))
+        scores = await collection.scores(mine, dense, query_terms(text, language, ("en", "fr", "zh")))
         assert [str(id_) for id_ in scores.ids] == [memory.point_id]
         assert await collection.facet(mine, "tags") == {text: 1}
     await engine.aclose()
