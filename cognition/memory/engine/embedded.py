@@ -244,24 +244,24 @@ class EmbeddedCollection:
         return Scores(ids, cosine, lexical)
 
     def _best(self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int) -> Scores:
-        def by_words(among: Filter, most: int) -> list[edge.ScoredPoint]:
-            request = requests.sharing(among, corpus, sparse, most)
-            return self.shard.query(request) if sparse.indices else []
+        def by_words(among: Filter, most: int) -> dict[UUID, float]:
+            if not (most and sparse.indices):
+                return {}
+            return _found(self.shard.query(requests.sharing(among, corpus, sparse, most)))
 
-        near = self.shard.query(requests.near(where, dense, limit))
-        ids = {point.id for point in [*near, *by_words(where, limit)]}
-        if not ids:
-            return Scores([], np.zeros(0, dtype=np.float32), np.zeros(0, dtype=np.float32))
+        def by_meaning(among: Filter, most: int) -> dict[UUID, float]:
+            return _found(self.shard.query(requests.near(among, dense, most))) if most else {}
+
+        cosine, lexical = by_meaning(where, limit), by_words(where, limit)
         # What is among the best by one may be anywhere by the other.
-        found = replace(where, ids={str(id_) for id_ in ids})
-        cosine = dict.fromkeys(ids, -1.0)
-        cosine |= {point.id: point.score for point in self.shard.query(requests.near(found, dense, len(ids)))}
-        lexical = dict.fromkeys(ids, 0.0) | {point.id: point.score for point in by_words(found, len(ids))}
-        order = cast("list[UUID]", list(ids))
+        near, sharing = cosine.keys() - lexical.keys(), lexical.keys() - cosine.keys()
+        cosine |= by_meaning(replace(where, ids=list(map(str, sharing))), len(sharing))
+        lexical |= by_words(replace(where, ids=list(map(str, near))), len(near))
+        ids = list(cosine.keys() | lexical.keys())
         return Scores(
-            order,
-            np.array([cosine[id_] for id_ in order], dtype=np.float32),
-            np.array([lexical[id_] for id_ in order], dtype=np.float32),
+            ids,
+            np.array([cosine.get(id_, -1.0) for id_ in ids], dtype=np.float32),
+            np.array([lexical.get(id_, 0.0) for id_ in ids], dtype=np.float32),
         )
 
     def _check(self, point: Point) -> None:
@@ -274,6 +274,10 @@ class EmbeddedCollection:
         if vector.shape != (dims,) or not np.isfinite(vector).all():
             msg = f"A vector of {self.spec.name!r} must be {dims} finite numbers; this one is {vector.shape}."
             raise ValueError(msg)
+
+
+def _found(points: Sequence[edge.ScoredPoint]) -> dict[UUID, float]:
+    return {cast("UUID", point.id): point.score for point in points}
 
 
 async def _settled(function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
