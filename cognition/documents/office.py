@@ -4,18 +4,14 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import cache
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zlib import error as ZlibError
 
+from cognition.documents.conversion import converted
 from cognition.documents.encoding import encoding_of, read_text
 from cognition.documents.kind import Kind
 from cognition.documents.unreadable import Unreadable, damaged
-
-if TYPE_CHECKING:
-    from markitdown import MarkItDown
 
 LARGEST_UNPACKED: Final = 256 << 20
 LARGEST_MARKUP: Final = 32 << 20
@@ -40,12 +36,15 @@ def office_text(path: Path, kind: Kind) -> Iterator[str]:
         kind: What it is: `docx`, `pptx`, `xlsx`, `epub` or `html`.
 
     Raises:
-        Unreadable: It is damaged, or too large once unpacked.
+        Unreadable: It is damaged, too large once unpacked, or takes too long.
     """
     if kind.label == "html":
-        return iter([_web_page(path, kind)])
+        return iter([_web_page(path)])
     _check_unpacked(path, kind)
-    return _workbook(path) if kind.label == "xlsx" else iter([_converted(path.read_bytes(), path.name, kind)])
+    if kind.label == "xlsx":
+        return _workbook(path)
+    markdown = converted(path.read_bytes(), path.name, kind.label)
+    return iter([SLIDE.sub(_slide, markdown) if kind.label == "pptx" else markdown])
 
 
 def _check_unpacked(path: Path, kind: Kind) -> None:
@@ -74,7 +73,7 @@ def _is_markup(part: zipfile.ZipInfo, kind: Kind) -> bool:
     return named or part.file_size > part.compress_size * PICTURE_RATIO
 
 
-def _web_page(path: Path, kind: Kind) -> str:
+def _web_page(path: Path) -> str:
     size = path.stat().st_size
     if size > LARGEST_MARKUP:
         msg = (
@@ -83,37 +82,7 @@ def _web_page(path: Path, kind: Kind) -> str:
         )
         raise Unreadable(msg)
     text = "".join(read_text(path, encoding_of(path) or "utf-8"))
-    return _converted(text.encode("utf-8", "replace"), path.name, kind)
-
-
-def _converted(data: bytes, name: str, kind: Kind) -> str:
-    from markitdown import FileConversionException, StreamInfo  # noqa: PLC0415 - takes seconds to load
-
-    info = StreamInfo(extension=f".{kind.label}", mimetype=kind.mime, charset="utf-8")
-    try:
-        markdown = _converter().convert_stream(BytesIO(data), stream_info=info).markdown
-    except FileConversionException as error:
-        causes = [attempt.exc_info[1] for attempt in error.attempts or () if attempt.exc_info]
-        raise damaged(name, causes[-1] if causes else error) from error
-    return SLIDE.sub(_slide, markdown) if kind.label == "pptx" else markdown
-
-
-@cache
-def _converter() -> "MarkItDown":
-    """MarkItDown with the formats that are meant: no network, no archives, no guessing."""
-    from markitdown import DocumentConverter, MarkItDown  # noqa: PLC0415 - takes seconds to load
-    from markitdown.converters import (  # noqa: PLC0415
-        DocxConverter,
-        EpubConverter,
-        HtmlConverter,
-        PptxConverter,
-    )
-
-    converter = MarkItDown(enable_builtins=False)
-    formats: list[type[DocumentConverter]] = [DocxConverter, EpubConverter, HtmlConverter, PptxConverter]
-    for reader in formats:
-        converter.register_converter(reader())
-    return converter
+    return converted(text.encode("utf-8", "replace"), path.name, "html")
 
 
 def _slide(match: re.Match[str]) -> str:

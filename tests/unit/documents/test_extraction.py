@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cognition.documents import office
+from cognition.documents import conversion, office
 from cognition.documents.extraction import Extracted, Unreadable, extract
 from cognition.documents.kind import Kind, kind_of
 from tests.unit.documents.samples import archive, docx, epub, pdf, pptx, xlsx
@@ -109,7 +109,7 @@ def test_p61_what_cannot_be_read_gets_a_sentence(put: Put, name: str, content: b
 
 
 def test_p61_a_zip_bomb_is_not_opened(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "_converted", lambda *_: pytest.fail("it was opened"))
+    monkeypatch.setattr(office, "converted", lambda *_: pytest.fail("it was opened"))
     markup = docx("Tea", ["x"], more={"word/more.xml": bytes(office.LARGEST_MARKUP)})
     assert len(markup) < 100_000
     assert "'a.docx' unpacks to 32 MiB in 6 parts, 32 MiB of it markup" in refusal(put("a.docx", markup))
@@ -118,6 +118,12 @@ def test_p61_a_zip_bomb_is_not_opened(put: Put, monkeypatch: pytest.MonkeyPatch)
         assert "32 MiB of it markup" in refusal(put("c.docx", markup))
     parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(office.MOST_PARTS)})
     assert f"in {office.MOST_PARTS + 5} parts" in refusal(put("b.docx", parts))
+
+
+def test_p61_a_document_that_takes_for_ever_is_given_up(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "LONGEST", 1.0)
+    path = put("long.docx", docx("Tea", ["x"] * 40_000))
+    assert refusal(path).startswith("'long.docx' was still being read after 1 seconds. Split it")
 
 
 def test_p61_a_file_over_the_limit_says_the_limit(put: Put) -> None:
