@@ -12,6 +12,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from cognition.refusal import Refused
+from cognition.workers import side_by_side
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +102,8 @@ class Embedder(Embeddings, ABC):
     # A batch bounds memory, and how long a cancelled call goes on working.
     batch_texts: ClassVar[int] = 32
     batch_chars: ClassVar[int] = 16_000
+    at_once: ClassVar[int] = 1
+    """Batches in threads side by side; 1 for an engine that takes every core by itself."""
 
     @abstractmethod
     def _count(self, text: str) -> int:
@@ -140,10 +143,15 @@ class Embedder(Embeddings, ABC):
         return vectors
 
     async def aembed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """As `embed`, in a thread and batch by batch: cancelling stops after the batch at work."""
+        """As `embed`, in threads and batch by batch: cancelling stops after the batches at work."""
         vectors = np.empty((len(texts), self.stamp.dims), dtype=np.float32)
-        for start, stop in _batches([len(text) for text in texts], self):
-            vectors[start:stop] = await asyncio.to_thread(self.embed, texts[start:stop], role)
+        batches = _batches([len(text) for text in texts], self)
+
+        async def work() -> None:
+            for start, stop in batches:
+                vectors[start:stop] = await asyncio.to_thread(self.embed, texts[start:stop], role)
+
+        await side_by_side(work, self.at_once)
         return vectors
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

@@ -1,19 +1,38 @@
-"""Counting tokens word by word, for tokenizers whose pieces never span two words."""
+"""Finding and counting tokens word by word, for tokenizers whose pieces never span two words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
-REMEMBERED: Final = 1 << 16
+REMEMBERED: Final = 1 << 15
 LONGEST: Final = 64
 """Characters of a word that is worth remembering; longer ones hardly come again."""
+
+
+def by_word(pieces: Callable[[str], Iterable[int]]) -> Callable[[str], list[int]]:
+    """The tokenizer that remembers the pieces of words: it finds the same ones, several times as fast.
+
+    SentencePiece finds the best pieces of each word by itself, and a text repeats its words.
+
+    Args:
+        pieces: Finds the pieces of a text, with nothing around them.
+    """
+    remembered = lru_cache(REMEMBERED)(lambda word: tuple(pieces(word)))
+
+    def found(text: str) -> list[int]:
+        words = text.split() or [text]
+        return list(
+            chain.from_iterable(pieces(word) if len(word) > LONGEST else remembered(word) for word in words)
+        )
+
+    return found
 
 
 class WordCounter:
     """Counts as the tokenizer does, to a token or two per text, and some twenty times as fast.
 
-    SentencePiece finds the best pieces of each word by itself, and a text repeats its words: their counts are
-    remembered and added up.
+    It adds up the counts of words, which are remembered; see `by_word`.
 
     Args:
         count: The tokenizer's own count of a text, with whatever it puts around each.

@@ -14,16 +14,19 @@ from cognition.memory.cutting import Cutter, measure
 from cognition.memory.dates import now
 from cognition.memory.engine import Point, SparseVector, Vector
 from cognition.memory.fragment import Fragment
-from cognition.memory.indexing import BATCH, Indexer
+from cognition.memory.indexing import Indexer
 from cognition.memory.locks import Locks
 from cognition.memory.sources import Source, State
 from cognition.memory.versions import GONE, Versions
 from cognition.refusal import Refused
+from cognition.workers import side_by_side
 
 LARGE: Final = 5_000_000
 """Bytes of UTF-8 from which a source is found by its words first and embedded in the background."""
 
 LONGEST_ID: Final = 200
+
+Batch = Sequence[tuple[Fragment, SparseVector]]
 
 Progress = Callable[[int, float], None]
 """Told how many chunks are stored, and which share of the text they are, 0–1."""
@@ -123,24 +126,27 @@ class Saver:
     async def _store_all(
         self, cutter: Cutter, source: Source, state: State, on_progress: Progress | None
     ) -> int:
-        """Cut and store, the next batch being cut while one is embedded; how many chunks there were."""
-        stored = 0
-        batch = await asyncio.to_thread(cutter.take, BATCH)
-        while batch:
-            ahead = asyncio.ensure_future(asyncio.to_thread(cutter.take, BATCH))
-            try:
+        """Cut, embed and store, a batch while others are at another of these; how many chunks there were."""
+        stored = reached = 0
+        cutting = asyncio.Lock()
+
+        async def work() -> None:
+            nonlocal stored, reached
+            while batch := await self._cut(cutter, cutting):
                 await self._store(batch, source.version, embedded=state == "READY")
-            finally:
-                following = await ahead
-            stored += len(batch)
-            if on_progress:
-                on_progress(stored, batch[-1][0].char_range[1] / source.characters)
-            batch = following
+                stored, reached = stored + len(batch), max(reached, batch[-1][0].char_range[1])
+                if on_progress:
+                    on_progress(stored, reached / source.characters)
+
+        # Cutting and storing alone take the interpreter's lock by turns: two of them are slower than one.
+        await side_by_side(work, self._embedder.at_once if state == "READY" else 1)
         return stored
 
-    async def _store(
-        self, batch: Sequence[tuple[Fragment, SparseVector]], version: int, *, embedded: bool
-    ) -> None:
+    async def _cut(self, cutter: Cutter, cutting: asyncio.Lock) -> Batch:
+        async with cutting:
+            return await asyncio.to_thread(cutter.take, self._embedder.batch_texts)
+
+    async def _store(self, batch: Batch, version: int, *, embedded: bool) -> None:
         vectors: Sequence[Vector | None] = [None] * len(batch)
         if embedded:
             vectors = list(await self._embedder.aembed([fragment.text for fragment, _ in batch], "passage"))

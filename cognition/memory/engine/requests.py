@@ -4,7 +4,7 @@ from typing import Any
 
 import qdrant_edge as edge
 
-from cognition.memory.engine.port import TENANT, Filter, Point, Record, SparseVector, Vector
+from cognition.memory.engine.port import TENANT, Bound, Filter, Point, Record, SparseVector, Vector
 
 
 def near(where: Filter, dense: Vector, limit: int) -> edge.QueryRequest:
@@ -30,19 +30,26 @@ def sharing(where: Filter, corpus: Filter, sparse: SparseVector, limit: int) -> 
 
 def condition(where: Filter) -> edge.Filter:
     """The filter; there is none without a user."""
-    must: list[Any] = [edge.FieldCondition(TENANT, match=edge.MatchValue(value=where.user_id))]
-    for name, value in where.equals.items():
-        must.append(edge.FieldCondition(name, match=edge.MatchValue(value=value)))
-    for name, (low, high) in where.between.items():
-        must.append(edge.FieldCondition(name, range=edge.RangeFloat(gte=low, lte=high)))
+    must: list[Any] = [
+        _is(TENANT, where.user_id),
+        *(_is(name, value) for name, value in where.equals.items()),
+    ]
+    must += [_between(name, low, high) for name, (low, high) in where.between.items()]
     if where.ids is not None:
         must.append(edge.HasIdCondition(set(where.ids)))
-    without: list[Any] = [
-        edge.FieldCondition(name, match=edge.MatchAny(list(values)))
-        for name, values in where.without.items()
-        if values
-    ]
+    without: list[Any] = [_is(name, value) for name, values in where.without.items() for value in values]
     return edge.Filter(must=must, must_not=without)
+
+
+def _is(field: str, value: str | int) -> edge.FieldCondition:
+    """A keyword by its value, a number by its range: what its index has, which is half of one for both."""
+    if isinstance(value, str):
+        return edge.FieldCondition(field, match=edge.MatchValue(value=value))
+    return _between(field, value, value)
+
+
+def _between(field: str, low: Bound, high: Bound) -> edge.FieldCondition:
+    return edge.FieldCondition(field, range=edge.RangeFloat(gte=low, lte=high))
 
 
 def stored(point: Point) -> edge.Point:

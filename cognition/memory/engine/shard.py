@@ -68,7 +68,7 @@ def _create(folder: Path, spec: CollectionSpec) -> None:
     for name in spec.floats:
         shard.update(index(name, edge.FloatIndexParams()))
     for name in spec.integers:
-        shard.update(index(name, edge.IntegerIndexParams(lookup=True, range=True)))
+        shard.update(index(name, edge.IntegerIndexParams(lookup=False, range=True)))
     shard.close()
     (making / STAMP_FILE).write_text(json.dumps(asdict(spec.stamp)))
     making.rename(folder)
