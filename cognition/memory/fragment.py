@@ -1,7 +1,7 @@
 """A chunk of a source as it is stored: a point whose id says which version it is of and where in it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -38,8 +38,8 @@ class Fragment:
         return point_id(self.version, self.chunk_index)
 
     def payload(self) -> dict[str, Any]:
-        """The point's payload."""
-        return asdict(self)
+        """The point's payload; an empty list is left out, since each value costs time to store."""
+        return {name: value for name, value in vars(self).items() if value != () and value != []}
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> "Fragment":
