@@ -50,19 +50,6 @@ class Exchange:
     at: float
 
 
-@dataclass(frozen=True)
-class Indexed:
-    """What became of a chat's turns.
-
-    Attributes:
-        turns: How many were added.
-        again: Whether these are all there are: the session is new, or was closed and goes on.
-    """
-
-    turns: int
-    again: bool
-
-
 class Conversation:
     """The turns of every chat, in session memory.
 
@@ -76,8 +63,8 @@ class Conversation:
         self._embedder = embedder
         self._locks = Locks()
 
-    async def index(self, user_id: str, chat_id: str, messages: Sequence[AnyMessage]) -> Indexed:
-        """Add the complete turns that are not there yet; a turn is marked when its points are stored.
+    async def index(self, user_id: str, chat_id: str, messages: Sequence[AnyMessage]) -> int:
+        """Add the complete turns that are not there yet, and say how many; each is marked once it is stored.
 
         Args:
             user_id: Whose chat.
@@ -92,10 +79,11 @@ class Conversation:
         async with self._locks.held((user_id, chat_id)):
             known = await asyncio.to_thread(catalogue.turns, user_id, chat_id)
             new = [exchange for exchange in exchanges(messages) if exchange.message_id not in known]
-            for start in range(0, len(new), BATCH):
+            if new:
                 source = await asyncio.to_thread(self._source, user_id, chat_id)
-                await self._add(source, new[start : start + BATCH])
-        return Indexed(len(new), again=not known)
+            for start in range(0, len(new), BATCH):
+                source = await self._add(source, new[start : start + BATCH])
+        return len(new)
 
     def _source(self, user_id: str, chat_id: str) -> Source:
         """The conversation as it is; made when it isn't there."""
@@ -107,7 +95,12 @@ class Conversation:
         catalogue.finish(version, "READY", chunks=0, embedded=0, languages=())
         return replace(empty, version=version)
 
-    async def _add(self, source: Source, said: Sequence[Exchange]) -> None:
+    async def _add(self, source: Source, said: Sequence[Exchange]) -> Source:
+        """Add turns to the conversation; how it is then.
+
+        Raises:
+            Refused: The session was closed meanwhile.
+        """
         parts = await asyncio.to_thread(_parts, source, said, self._embedder)
         # The mean of both scores is, but for a factor, the score of the mean of both vectors.
         own = await self._embedder.aembed([part.fragment.text for part in parts], "passage")
@@ -135,6 +128,12 @@ class Conversation:
             await self._versions.collection.upsert(points)
             ids = [exchange.message_id for exchange in said]
             await asyncio.to_thread(self._versions.catalogue.grow, source.version, added, ids)
+        return replace(
+            source,
+            chunks=source.chunks + added.chunks,
+            characters=source.characters + added.characters,
+            lines=source.lines + added.lines,
+        )
 
 
 @dataclass(frozen=True)

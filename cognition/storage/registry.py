@@ -160,15 +160,6 @@ class Registry:
         check_user(user_id)
         return self._select("user_id = ?", (user_id,))
 
-    def pending(self, user_id: str, chat_id: str) -> list[Resource]:
-        """What was accepted and not dealt with, oldest first: what a killed run left behind."""
-        return self.find(user_id, chat_id, status="PENDING_INGESTION")[::-1]
-
-    def changed_since(self, user_id: str, chat_id: str, moment: float) -> list[Resource]:
-        """The resources of a chat that are new or changed after a moment in unix seconds, newest first."""
-        check_user(user_id)
-        return self._select("user_id = ? AND chat_id = ? AND updated_at > ?", (user_id, chat_id, moment))
-
     def update(self, user_id: str, resource_id: str, **changes: Unpack[Changes]) -> Resource | None:
         """Change what is given and leave the rest; None when there is no such resource any more."""
         check_user(user_id)

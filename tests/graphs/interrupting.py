@@ -37,7 +37,7 @@ async def ingest(home: Path, die_at: int, tell: Callable[[str], None]) -> dict[s
     if die_at == 0:
         database = await services.database()
         database._connection.set_trace_callback(lambda sql: "INSERT" in sql and die("receive", tell))
-    pending = registry.pending("ada", "c")
+    pending = registry.find("ada", "c", status="PENDING_INGESTION")
     files = [{"resource_id": one.id} for one in pending] or [FILE]
     context = BoundContext(user_id="ada", bound=services)
     seen = 0

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from cognition.memory import conversation
 from cognition.memory.conversation import CONVERSATION, exchanges
 from cognition.memory.session import SessionMemory
+from cognition.refusal import Refused
 from cognition.services import Services
 
 
@@ -33,9 +35,9 @@ async def texts(session: SessionMemory, query: str, **own: Any) -> list[str]:
 
 async def test_p55_each_complete_turn_is_indexed_once(session: SessionMemory) -> None:
     added = await session.conversation.index("ada", "c", THREAD)
-    assert (added.turns, added.again) == (3, True)
+    assert added == 3
     added = await session.conversation.index("ada", "c", [*THREAD, *turn(4, "And of Chile?", "Santiago.")])
-    assert (added.turns, added.again) == (1, False)
+    assert added == 1
     (whole,) = await texts(session, "capital", limit=100)
     assert whole.count("Lima.") == whole.count("Santiago.") == 1
     assert whole.index("Lima.") < whole.index("Santiago.")
@@ -55,7 +57,7 @@ async def test_p55_a_turn_whose_points_are_not_stored_is_not_marked(
     monkeypatch.undo()
     assert await texts(session, "Marseille") == []
     added = await session.conversation.index("ada", "c", THREAD)
-    assert (added.turns, added.again) == (3, True)
+    assert added == 3
     assert "Lima." in "".join(await texts(session, "capital", limit=100))
 
 
@@ -89,7 +91,7 @@ async def test_only_text_of_whole_turns_is_taken() -> None:
 async def test_a_regenerated_answer_is_a_new_entry(session: SessionMemory) -> None:
     await session.conversation.index("ada", "c", THREAD)
     again = [*THREAD[:-1], AIMessage("Lima, on the Pacific.", id="other")]
-    assert (await session.conversation.index("ada", "c", again)).turns == 1
+    assert (await session.conversation.index("ada", "c", again)) == 1
     (whole,) = await texts(session, "Peru", limit=100)
     assert whole.count("capital of Peru") == 2
 
@@ -99,8 +101,24 @@ async def test_a_chat_that_goes_on_after_its_purge_is_indexed_again(session: Ses
     assert await session.purge("ada", "c") == 3
     assert (await session.sources("ada", "c")).total == 0
     added = await session.conversation.index("ada", "c", THREAD)
-    assert (added.turns, added.again) == (3, True)
+    assert added == 3
     assert len(await texts(session, "Lima", limit=100)) == 1
+
+
+async def test_p60_a_session_closed_between_two_batches_of_turns_stays_empty(
+    session: SessionMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "BATCH", 1)
+    grow = session._catalogue.grow
+
+    def grown(*args: Any) -> None:
+        grow(*args)
+        session._catalogue.remove("ada", "c")
+
+    monkeypatch.setattr(session._catalogue, "grow", grown)
+    with pytest.raises(Refused):
+        await session.conversation.index("ada", "c", THREAD)
+    assert (await session.sources("ada", "c")).total == 0
 
 
 async def test_a_long_turn_is_found_to_its_end(session: SessionMemory) -> None:

@@ -71,17 +71,14 @@ def test_p46_the_newest_comes_first_and_what_is_asked_for_is_found(registry: Reg
     assert [row.name for row in registry.find("ada", "c", term="été")] == ["Été.pdf"]
     assert [row.name for row in registry.find("ada", "c", status="INDEXED")] == ["b.png"]
     assert registry.find("ada", "c", term="%") == []
-    assert [row.name for row in registry.pending("ada", "c")] == ["Été.pdf", "c.txt"]
 
 
-def test_a_change_leaves_the_rest_and_is_seen_since_then(registry: Registry) -> None:
+def test_a_change_leaves_the_rest_and_says_when_it_was(registry: Registry) -> None:
     row, _ = registry.add("ada", "c", **given())
-    other, _ = registry.add("ada", "c", **given("other"))
     changed = registry.update("ada", row.id, status="VECTORIZED_SUM_UP", chunks=7)
     assert changed is not None
     assert (changed.status, changed.chunks, changed.name) == ("VECTORIZED_SUM_UP", 7, "notes.md")
     assert changed.updated_at > row.updated_at
-    assert registry.changed_since("ada", "c", other.updated_at) == [changed]
     assert registry.update("ada", "none", chunks=1) is None
 
 
@@ -91,12 +88,7 @@ def test_p47_no_path_leads_to_another_users_resource(registry: Registry) -> None
     assert registry.update("bob", row.id, status="FAILED") is None
     assert not registry.delete("bob", row.id)
     assert registry.purge("bob", "c") == 0
-    assert (
-        registry.find("bob", "c")
-        == registry.pending("bob", "c")
-        == registry.changed_since("bob", "c", 0)
-        == []
-    )
+    assert registry.find("bob", "c") == []
     assert registry.get("ada", row.id) == row
     assert registry.delete("ada", row.id)
     assert registry.get("ada", row.id) is None
@@ -109,8 +101,6 @@ def test_p47_a_missing_user_is_nobody(registry: Registry, nobody: Any) -> None:
         lambda: registry.add(nobody, "c", **given()),
         lambda: registry.get(nobody, row.id),
         lambda: registry.find(nobody, "c"),
-        lambda: registry.pending(nobody, "c"),
-        lambda: registry.changed_since(nobody, "c", 0),
         lambda: registry.update(nobody, row.id, chunks=1),
         lambda: registry.delete(nobody, row.id),
         lambda: registry.purge(nobody, "c"),
