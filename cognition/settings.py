@@ -69,7 +69,7 @@ class Settings(BaseSettings):
     session_embedding: str = Field(
         default="use-multilingual",
         description="Embedding of session memory, of the same models: `use-multilingual` takes files in "
-        "twelve times faster than `e5-small`, which finds more.",
+        "many times faster than `e5-small`, which finds more.",
     )
     recall: bool = Field(
         default=True, description="Whether fitting memories are put before the model without being asked."

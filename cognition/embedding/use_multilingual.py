@@ -1,4 +1,4 @@
-"""Universal Sentence Encoder multilingual v3 in numpy: twelve times faster than e5, for large files."""
+"""Universal Sentence Encoder multilingual v3 in numpy: many times faster than e5, for large files."""
 
 import os
 from collections.abc import Sequence
