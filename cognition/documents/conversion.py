@@ -3,9 +3,11 @@
 The interpreter's lock stays free meanwhile, and what the document took of memory goes with the process.
 """
 
+import os
 import subprocess
 import sys
 from io import BytesIO
+from threading import Timer
 from typing import Final
 
 from cognition.documents.unreadable import Unreadable, damaged
@@ -45,7 +47,10 @@ def converted(data: bytes, name: str, label: str) -> str:
 
 
 def main(label: str) -> None:
-    """Convert what comes in, in the process."""
+    """Convert what comes in, in the process, which ends in time even when nobody waits for it any more."""
+    alarm = Timer(LONGEST, os._exit, (1,))
+    alarm.daemon = True
+    alarm.start()
     from markitdown import (  # noqa: PLC0415 - takes most of a second to load
         DocumentConverter,
         FileConversionException,
