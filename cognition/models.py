@@ -4,6 +4,7 @@ Nothing else in the project names a provider.
 """
 
 import asyncio
+import logging
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +29,14 @@ from cognition.levels import Role, lower_levels
 from cognition.rehearsal import rehearsal_url
 from cognition.retrying import Notify, attempts, is_retryable
 from cognition.settings import Settings
+from cognition.shortening import shorten
+
+logger = logging.getLogger(__name__)
 
 GEMINI: Final = "google_genai"
+REASON_CHARACTERS: Final = 400
+"""Of what a provider says of a failure: proxies send whole pages."""
+
 UNREADABLE: Final = (ValueError, TypeError, KeyError)
 """What clients raise at a content block that they can't translate, before they send anything."""
 Model = Runnable[LanguageModelInput, AIMessage]
@@ -166,11 +173,20 @@ class Models:
         except UnusableAnswer as error:
             return Failure(error.kind, str(error), role, model)
         except TimeoutError:
-            return Failure("unavailable", f"{model} took more than {limit:.0f} seconds.", role, model)
+            told = (
+                f"{model} took more than {limit:.0f} seconds."
+                if limit > 0
+                else f"No time is left for {model}."
+            )
+            return Failure("unavailable", told, role, model)
         except (ModelError, httpx.TransportError, httpx2.TransportError) as error:
             return _failure(error, role, model)
         except ModelMissing as error:
             return Failure("refused", str(error), role, model)
+        except Exception as error:  # at an answer that is none, a client raises whatever its parsers do
+            logger.exception("the answer of %s can't be read", model)
+            told = shorten(f"{type(error).__name__}: {error}", REASON_CHARACTERS)
+            return Failure("unavailable", f"{model} answered what can't be read ({told}).", role, model)
         return Answer(_stamped(answer, role, model), role, model, 0.0)
 
     async def aclose(self) -> None:
@@ -285,7 +301,8 @@ def _is_about_signatures(error: ModelInvalidRequestError) -> bool:
 def _failure(error: Exception, role: Role, model: str) -> Failure:
     if isinstance(error, ContextOverflowError):
         return Failure("refused", f"The conversation is too long for {model}. Start a new chat.", role, model)
-    reason = str(getattr(error.__cause__, "message", "") or error).strip() or type(error).__name__
+    told = str(getattr(error.__cause__, "message", "") or error).strip() or type(error).__name__
+    reason = shorten(told, REASON_CHARACTERS)
     if is_retryable(error):
         return Failure("unavailable", f"{model} can't be reached: {reason}", role, model)
     return Failure("refused", f"{model} refused the request: {reason}", role, model)

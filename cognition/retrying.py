@@ -59,13 +59,13 @@ def is_retryable(error: BaseException) -> bool:
 
 def server_delay(error: BaseException | None) -> float | None:
     """The seconds that the server asked to wait (Google's `RetryInfo`), or None when it named none."""
-    details = getattr(error.__cause__, "details", None) if error else None
-    if not isinstance(details, dict):
-        return None
-    for detail in details.get("error", {}).get("details", ()):
-        if str(detail.get("@type", "")).endswith("RetryInfo"):
-            return float(str(detail.get("retryDelay", "0s")).removesuffix("s"))
-    return None
+    told: Any = getattr(error.__cause__, "details", None) if error else None
+    try:
+        details = [one for one in told["error"]["details"] if str(one["@type"]).endswith("RetryInfo")]
+        delay = float(details[0]["retryDelay"].removesuffix("s"))
+    except (TypeError, LookupError, AttributeError, ValueError):
+        return None  # proxies answer in shapes of their own
+    return delay if delay >= 0 else None
 
 
 def _error(state: RetryCallState) -> BaseException | None:

@@ -130,19 +130,22 @@ class Synthesis(TypedDict):
 
 
 class CouncilInput(TypedDict, total=False):
-    """What a caller asks of a council; only the question and the participants must be there."""
+    """What a caller asks of a council; only the question and the participants must be there.
+
+    What else is asked is asked of one run: the next council of a thread doesn't inherit it.
+    """
 
     question: str
     participants: str | list[str]
     """Ids of skills, separated by commas or as a list."""
-    target_model: Level
+    target_model: Annotated[Level, EphemeralValue]
     """The level of the participants."""
-    synthesis_model: Level
+    synthesis_model: Annotated[Level, EphemeralValue]
     """The level of the rapporteur."""
-    rounds: int
-    history_depth: int
+    rounds: Annotated[int, EphemeralValue]
+    history_depth: Annotated[int, EphemeralValue]
     """How many of the newest messages are distilled for the participants."""
-    distillation_focus: str
+    distillation_focus: Annotated[str, EphemeralValue]
     messages: list[AnyMessage]
     """The chat that the question comes from."""
 
@@ -155,10 +158,15 @@ class CouncilOutput(TypedDict, total=False):
     """Roster, rounds, absences, positions, movements, minority report, synthesis and usage, as JSON."""
 
 
-class CouncilState(CouncilInput, CouncilOutput, total=False):
-    """One deliberation."""
+class CouncilRecord(CouncilInput, CouncilOutput, total=False):
+    """What of a deliberation its steps and streams may show."""
 
     seats: list[Seat]
+    expert_level: Level
+    rapporteur_level: Level
+    rounds_planned: int
+    depth: int
+    focus: str
     notes: list[str]
     """What was done otherwise than asked, in sentences."""
     deadline: float
@@ -170,6 +178,11 @@ class CouncilState(CouncilInput, CouncilOutput, total=False):
     brief: Brief
     statements: Annotated[list[Statement], add]
     synthesis: Synthesis
+
+
+class CouncilState(CouncilRecord, total=False):
+    """One deliberation."""
+
     histories: Annotated[dict[str, list[AnyMessage]], Histories(dict)]
     """What each participant was sent and said, signatures included."""
 

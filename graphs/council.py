@@ -4,7 +4,7 @@ from langgraph.graph import END, START, StateGraph
 
 from cognition.blocking import router, step
 from cognition.context import Context
-from cognition.state import CouncilInput, CouncilOutput, CouncilState
+from cognition.state import CouncilInput, CouncilOutput, CouncilRecord, CouncilState
 from nodes.council import (
     Speaker,
     convene,
@@ -16,16 +16,16 @@ from nodes.council import (
     synthesize,
 )
 
-SHOWN = [key for key in CouncilState.__annotations__ if key != "histories"]
+SHOWN = list(CouncilRecord.__annotations__)
 """What streams carry: the participants' own messages leave the run in none of them."""
 
 graph = (
     StateGraph(CouncilState, context_schema=Context, input_schema=CouncilInput, output_schema=CouncilOutput)
     .add_node("convene", step(convene))
-    .add_node("distill", step(distill))
+    .add_node("distill", step(distill), input_schema=CouncilRecord)
     .add_node("speak", step(speak), input_schema=Speaker)
-    .add_node("gather", step(gather))
-    .add_node("synthesize", step(synthesize))
+    .add_node("gather", step(gather), input_schema=CouncilRecord)
+    .add_node("synthesize", step(synthesize), input_schema=CouncilRecord)
     .add_edge(START, "convene")
     .add_edge("convene", "distill")
     .add_conditional_edges("distill", router(send_participants), ["speak"])

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from time import time
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
@@ -12,12 +12,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
+from cognition.answers import is_truncated
 from cognition.briefing import distill_context
 from cognition.context import Context, context_of, identity_of
 from cognition.council.deliberation import deliberation, present, speakers
 from cognition.council.invitation import (
     FEWEST,
     depth_of,
+    focus_of,
     named_participants,
     question_of,
     rounds_of,
@@ -35,6 +37,8 @@ from cognition.settings import Settings
 from cognition.state import CouncilState, Seat, Statement, Synthesis, Tokens
 from cognition.turn import tokens_of
 from cognition.vault import Vault
+
+CUT: Final = " […]\n\n*The synthesis was cut off: its model reached the limit of an answer.*"
 
 
 class Speaker(TypedDict):
@@ -61,10 +65,11 @@ async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
     _tell(runtime, "convened", roster=[_public(seat) for seat in seats], rounds=rounds)
     return {
         "question": question,
-        "target_model": target,
-        "synthesis_model": synthesis,
-        "rounds": rounds,
-        "history_depth": depth_of(state),
+        "expert_level": target,
+        "rapporteur_level": synthesis,
+        "rounds_planned": rounds,
+        "depth": depth_of(state),
+        "focus": focus_of(state),
         "seats": seats,
         "notes": [note for note in (rounds_note, target_note, synthesis_note) if note],
         "deadline": time() + settings.council_seconds,
@@ -83,16 +88,16 @@ async def distill(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
     services = context_of(runtime).services()
     brief = await distill_context(
         services.models,
-        state.get("messages", []),
+        state.get("messages") or [],
         state["question"],
-        depth=state["history_depth"],
-        focus=state.get("distillation_focus", ""),
-        seconds=_seconds_to_speak(state, services.settings),
+        depth=state["depth"],
+        focus=state["focus"],
+        seconds=min(_seconds_to_speak(state, services.settings), services.settings.council_seconds / 4),
         notify=_notify(runtime, "distillation"),
     )
     if brief["status"] != "none":
         _tell(runtime, brief["status"], tokens=brief["tokens"])
-    _tell(runtime, "round", round=1, rounds=state["rounds"])
+    _tell(runtime, "round", round=1, rounds=state["rounds_planned"])
     return {"brief": brief, "messages": []}
 
 
@@ -106,7 +111,7 @@ async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Conte
     request = HumanMessage(_request(seat, state, current, first=len(history) == 1))
     _tell(runtime, "speaks", round=current, **_public(seat))
     outcome = await services.models.call(
-        state["target_model"],
+        state["expert_level"],
         [*history, request],
         seconds=_seconds_to_speak(state, services.settings),
         notify=_notify(runtime, alias),
@@ -122,7 +127,7 @@ async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Conte
 async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
     """Close the round, and the council with it when it was the last one that can be held."""
     settings = context_of(runtime).services().settings
-    held, rounds, here = state["round"], state["rounds"], present(state["statements"], state["round"])
+    held, rounds, here = state["round"], state["rounds_planned"], present(state["statements"], state["round"])
     note = ""
     if here < FEWEST:
         note = f"In round {held} fewer than {FEWEST} participants answered, so it was the last one."
@@ -162,7 +167,7 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
             SystemMessage(RAPPORTEUR),
             HumanMessage(transcript(state["question"], state["brief"], state["seats"], state["statements"])),
         ]
-        for level in _rapporteurs(state["synthesis_model"], ceiling(context_of(runtime).policy)):
+        for level in _rapporteurs(state["rapporteur_level"], ceiling(context_of(runtime).policy)):
             if (seconds := state["deadline"] - time()) <= 0:
                 failures.append("The time of the council was spent.")
                 break
@@ -171,6 +176,7 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
                 level, request, seconds=seconds, notify=_notify(runtime, "rapporteur")
             )
             if not isinstance(outcome, Failure) and (text := outcome.text.strip()):
+                text += CUT if is_truncated(outcome.message) else ""
                 return Synthesis(
                     text=text, level=level, model=outcome.model, tokens=tokens_of(outcome), failures=failures
                 )
@@ -208,7 +214,7 @@ def _request(seat: Seat, state: CouncilState, current: int, *, first: bool) -> s
         seat,
         state["seats"],
         before,
-        (current, state["rounds"]),
+        (current, state["rounds_planned"]),
         first=first,
     )
 

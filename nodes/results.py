@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, Final
 
 from langchain_core.messages import ToolMessage
@@ -21,6 +22,8 @@ LONGEST_RESULT: Final = 2_000
 BEGINNING: Final = 400
 """Characters of a result that is moved that the model still sees."""
 
+DIGEST: Final = 12
+
 BUDGETED: Final = frozenset(
     {
         "search_meta_artifacts",
@@ -28,6 +31,8 @@ BUDGETED: Final = frozenset(
         "save_session_context",
         "query_registry",
         "consult_council",
+        "list_skills",
+        "list_agent_sessions",
     }
 )
 """Tools whose results carry a budget of their own."""
@@ -61,7 +66,9 @@ async def _short(message: ToolMessage, runtime: Runtime[Context]) -> ToolMessage
     if not identity.chat_id:
         return message  # a run on no thread has no session
     session = await context_of(runtime).services().session()
-    source_id, name = f"tool_{message.tool_call_id}", f"result of {message.name}"
+    # By what it says: some models number their calls from zero in every turn.
+    digest = sha256(message.text.encode("utf-8", "replace")).hexdigest()[:DIGEST]
+    source_id, name = f"{message.name}_{digest}", f"result of {message.name}"
     try:
         await session.save(identity.user_id, identity.chat_id, source_id, message.text, name=name)
     except (Refused, DiskFull, OSError):

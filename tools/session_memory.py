@@ -18,7 +18,7 @@ from cognition.memory.session import MAX_TOKENS, Found, SessionMemory
 from cognition.memory.sources import Listing, Source
 from cognition.prompts.blocks import block
 from cognition.refusal import Refused
-from cognition.storage.registry import Changes
+from cognition.storage.registry import Changes, Resource
 
 Runtime = ToolRuntime[Context, Any]
 
@@ -48,6 +48,8 @@ async def save_session_context(text: str, source_id: str, runtime: Runtime) -> s
         runtime: Injected by the graph.
     """
     identity = identity_of(runtime)
+    if await _file_of(source_id, runtime):
+        return f"Error: {_quoted(source_id)} is a file of this conversation: choose another source_id."
     try:
         saved = await (await _session(runtime)).save(identity.user_id, identity.chat_id, source_id, text)
     except Refused as refusal:
@@ -114,16 +116,23 @@ async def delete_session_context_source(source_id: str, runtime: Runtime) -> str
     """
     identity = identity_of(runtime)
     source_id = source_id.strip()
-    registry = await context_of(runtime).services().registry()
     try:
         chunks = await (await _session(runtime)).delete(identity.user_id, identity.chat_id, source_id)
     except Refused as refusal:
         listed = "`search_sessions_context` without a query lists the sources of this conversation."
         return f"Error: nothing deleted. {_plain(refusal)} {listed}"
-    file = await asyncio.to_thread(registry.get, identity.user_id, source_id)
-    if file is not None and file.chat_id == identity.chat_id:  # its place in the prompt says to search it
+    if file := await _file_of(source_id, runtime):  # its place in the prompt says to search it
+        registry = await context_of(runtime).services().registry()
         await asyncio.to_thread(registry.update, file.user_id, file.id, **NOT_INDEXED)
     return f"Deleted for good: {_quoted(source_id)}, {_count(chunks, 'chunk')}."
+
+
+async def _file_of(source_id: str, runtime: Runtime) -> Resource | None:
+    """The file of this chat whose text is the source of that id."""
+    identity = identity_of(runtime)
+    registry = await context_of(runtime).services().registry()
+    file = await asyncio.to_thread(registry.get, identity.user_id, source_id.strip())
+    return file if file and file.chat_id == identity.chat_id else None
 
 
 async def _session(runtime: Runtime) -> SessionMemory:

@@ -2,6 +2,7 @@
 
 import asyncio
 from html import escape
+from textwrap import shorten
 from typing import Any, Final
 
 from langchain_core.tools import tool
@@ -14,6 +15,9 @@ from cognition.skill import Skill, SkillRefused
 from cognition.vault import Saved, Unreadable, Vault
 
 Runtime = ToolRuntime[Context, Any]
+
+LONGEST_DESCRIPTION: Final = 300
+"""Characters of a description in the list of all skills."""
 
 WHOSE: Final = {"shipped": "shipped", "user": "the user's own"}
 
@@ -74,7 +78,7 @@ def _vault(runtime: Runtime) -> Vault:
 
 
 def _line(skill: Skill) -> str:
-    description = " ".join(skill.description.split())
+    description = shorten(skill.description, LONGEST_DESCRIPTION, placeholder="…")
     return f"- {skill.skill_id} · {skill.title} · {WHOSE[skill.origin]} · {description}"
 
 

@@ -25,7 +25,7 @@ def deliberation(state: CouncilState) -> dict[str, Any]:
         "outcome": outcome(state),
         "asked": len(state["seats"]),
         "answered": len(speakers(statements)),
-        "rounds_planned": state["rounds"],
+        "rounds_planned": state["rounds_planned"],
         "rounds_held": held,
         "notes": state["notes"],
         "roster": state["seats"],

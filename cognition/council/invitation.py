@@ -138,6 +138,19 @@ def depth_of(asked: CouncilInput) -> int:
     return max(_whole_number(asked, "history_depth", HISTORY_DEPTH), 0)
 
 
+def focus_of(asked: CouncilInput) -> str:
+    """What of the chat matters most to the caller.
+
+    Raises:
+        CouncilRefused: It is no text.
+    """
+    focus = asked.get("distillation_focus") or ""
+    if not isinstance(focus, str):
+        msg = f"distillation_focus {brief(focus)} is no text."
+        raise CouncilRefused(msg)
+    return focus
+
+
 def _whole_number(asked: CouncilInput, key: str, default: int) -> int:
     value = asked.get(key)
     if value is None:

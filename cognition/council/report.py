@@ -25,7 +25,9 @@ def report(state: CouncilState) -> str:
             ]
         case "single opinion":
             spoken = [s for s in state["statements"] if not s["absence"]]
-            parts.append(f"# One opinion: {_named(state, spoken[-1]['alias'])}\n\n{spoken[-1]['text']}")
+            parts.append(
+                f"# One opinion: {_named(state, spoken[-1]['alias'])}\n\n{_quote(spoken[-1]['text'])}"
+            )
         case "transcript":
             parts += [f"# Transcript\n\n{_transcript(state)}", _positions(state)]
         case "failed":
@@ -41,7 +43,7 @@ def _status(state: CouncilState) -> str:
     if now_and_then:
         answered += f", {now_and_then} of them not in every round"
     held = statements[-1]["round"] if statements else 0
-    rounds = f"{held} of {state['rounds']} rounds were held"
+    rounds = f"{held} of {state['rounds_planned']} rounds were held"
     head = f"**Council: {answered}; {rounds}.**"
     lines = [_outcome_line(state), *_absences(state), *state["notes"]]
     if state["brief"]["status"] == "failed":
@@ -90,9 +92,15 @@ def _numbered(noun: str, numbers: list[str]) -> str:
 def _transcript(state: CouncilState) -> str:
     texts = shorten_together([s["text"] for s in state["statements"]], TRANSCRIPT_CHARACTERS)
     return "\n\n".join(
-        f"**Round {statement['round']}, {_named(state, statement['alias'])}:** {text or '(absent)'}"
+        f"**Round {statement['round']}, {_named(state, statement['alias'])}:**"
+        + (f"\n{_quote(text)}" if text else " (absent)")
         for statement, text in zip(state["statements"], texts, strict=True)
     )
+
+
+def _quote(text: str) -> str:
+    """What a participant said, line by line: a heading in it is none of the report."""
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 def _positions(state: CouncilState) -> str:

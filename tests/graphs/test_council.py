@@ -282,6 +282,28 @@ async def test_p23_a_second_council_on_a_thread_knows_nothing_of_the_first(
     assert "monolith." not in table.asked(1)[0].texts[0]
 
 
+async def test_p23_what_was_asked_of_one_council_is_not_asked_of_the_next(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    table = Table(rehearsal)
+    council = graph.copy(update={"checkpointer": InMemorySaver()})
+    config: Any = {"configurable": {"thread_id": "t"}}
+    lower: Any = {
+        "target_model": "MODEL_FLASH",
+        "synthesis_model": "MODEL_LITE",
+        "distillation_focus": "OUR DEBTS",
+    }
+    chat = [HumanMessage("eleven people")]
+    await council.ainvoke({**question(2, rounds=1, messages=chat), **lower}, config, context=context)
+    rehearsal.requests.clear()
+    asked = {"question": "And now?", "participants": question(2)["participants"], "messages": chat}
+    told = await council.ainvoke(asked, config, context=context)
+    assert len(told["deliberation"]["rounds"]) == 3
+    assert [request.model for request in rehearsal.requests] == [DISTILLATION, *[PRO] * 6, FLASH]
+    assert "OUR DEBTS" not in str([request.body for request in rehearsal.requests])
+    assert table
+
+
 def test_invoke_holds_a_council_as_ainvoke_does(rehearsal: RehearsalServer, make_settings: Any) -> None:
     services = Services(make_settings())
     Table(rehearsal)

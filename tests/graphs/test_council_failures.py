@@ -10,7 +10,7 @@ from cognition.rehearsal import Call, RehearsalServer, Reply
 from cognition.services import Services
 from graphs.council import graph
 from tests.conftest import FLASH, LITE
-from tests.graphs.table import DOWN, SYNTHESIS, Table, question
+from tests.graphs.table import DOWN, SYNTHESIS, Table, opinion, question
 
 CHAT = [{"role": "user", "content": "We are eleven people on a monolith."}]
 MODES: Any = ["values", "custom", "messages"]
@@ -100,6 +100,27 @@ async def test_p71_other_levels_stand_in_for_the_rapporteur(
     assert "Synthesis by MODEL_LITE" in held["report"].splitlines()[1]
     assert "withheld" in held["report"].splitlines()[1]
     assert "LITE sums up." in held["report"]
+
+
+async def test_p70_a_heading_in_an_opinion_is_none_of_the_report(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    Table(
+        rehearsal,
+        say=lambda who, when: opinion("# Synthesis\n\nMajority: Buy (3 of 3)."),
+        rapporteur=DOWN["block"],
+    )
+    told = (await graph.ainvoke(question(rounds=1), context=context))["report"]
+    assert told.count("\n# ") == 2
+    assert "\n> # Synthesis\n>\n> Majority: Buy" in told
+
+
+async def test_p71_a_synthesis_that_is_cut_off_says_so(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    Table(rehearsal, rapporteur=Reply(text="They agree that", failure="max_tokens"))
+    told = await graph.ainvoke(question(rounds=1), context=context)
+    assert "They agree that […]\n\n*The synthesis was cut off" in told["report"]
 
 
 async def test_p71_without_any_rapporteur_the_transcript_stands(

@@ -44,7 +44,7 @@ async def test_the_raw_messages_of_the_experts_leave_the_run_in_no_stream_and_no
     Table(rehearsal, say=lambda who, when: opinion(f"Opinion {who}.", thought="A thought of mine."))
     saver = InMemorySaver()
     council = graph.copy(update={"checkpointer": saver})
-    modes: Any = ["values", "updates", "custom", "messages"]
+    modes: Any = ["values", "updates", "custom", "messages", "tasks", "debug"]
     parts = [part async for part in council.astream(question(), CONFIG, context=context, stream_mode=modes)]
     signatures = {signature for request in rehearsal.requests for signature in request.signatures}
     stored = f"{saver.storage}{saver.blobs}{saver.writes}"
@@ -52,6 +52,8 @@ async def test_the_raw_messages_of_the_experts_leave_the_run_in_no_stream_and_no
     states = str([data for mode, data in parts if mode != "messages"])
     assert not any(signature in states + stored for signature in signatures)
     assert "A thought of mine." not in states + stored
+    assert "You sit on a council" in str(rehearsal.requests[1].system)
+    assert "You sit on a council" not in states + stored
     assert "Opinion 1." in stored
 
 

@@ -75,7 +75,7 @@ async def test_a_long_result_is_moved_to_session_memory_and_can_be_searched(
     assert len(result) < 2_000
     session = await context.services().session()
     (source, *_) = (await session.sources("ada", "t")).sources
-    assert source.source_id.startswith("tool_")
+    assert source.source_id.startswith("delegate_to_agent_")
     assert source.source_id in result
     found = await session.search("ada", "t", "frozen harbour", source_id=source.source_id)
     assert "froze on 3 March" in found.passages[0].text
