@@ -32,7 +32,7 @@ class Jobs:
 
     def is_at(self, id_: str) -> bool:
         """Whether some work on this is going on."""
-        return any(id_ in about for about in self._running.values())
+        return any(id_ in about for about in list(self._running.values()))
 
     def at(self, ids: Iterable[str]) -> set[asyncio.Task[Any]]:
         """The work of this event loop on any of these."""
@@ -52,7 +52,7 @@ class Jobs:
 
     def _of_this_loop(self) -> set[asyncio.Task[Any]]:
         here = asyncio.get_running_loop()
-        return {task for task in self._running if task.get_loop() is here}
+        return {task for task in list(self._running) if task.get_loop() is here}
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         del self._running[task]

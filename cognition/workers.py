@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from typing import Any
 
 
 async def side_by_side(work: Callable[[], Coroutine[object, object, None]], count: int) -> None:
@@ -17,4 +18,17 @@ async def side_by_side(work: Callable[[], Coroutine[object, object, None]], coun
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.wait(tasks)
+        await wait_out(asyncio.gather(*tasks, return_exceptions=True))
+
+
+async def wait_out(work: asyncio.Future[Any]) -> None:
+    """Wait for something to its end, however often the waiting is cancelled: some cancel again and again."""
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait({work})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled:
+        raise cancelled
+    work.result()

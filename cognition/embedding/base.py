@@ -4,7 +4,9 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal, cast, overload
 
 import numpy as np
@@ -105,6 +107,11 @@ class Embedder(Embeddings, ABC):
     at_once: ClassVar[int] = 1
     """Batches in threads side by side; 1 for an engine that takes every core by itself."""
 
+    @cached_property
+    def _storing(self) -> ThreadPoolExecutor:
+        """Threads for what is stored: however much that is, a question finds one that is free."""
+        return ThreadPoolExecutor(self.at_once, "cognition-embedding")
+
     @abstractmethod
     def _count(self, text: str) -> int:
         """Tokens of a clean text."""
@@ -146,10 +153,13 @@ class Embedder(Embeddings, ABC):
         """As `embed`, in threads and batch by batch: cancelling stops after the batches at work."""
         vectors = np.empty((len(texts), self.stamp.dims), dtype=np.float32)
         batches = _batches([len(text) for text in texts], self)
+        threads = self._storing if role == "passage" else None
 
         async def work() -> None:
+            loop = asyncio.get_running_loop()
             for start, stop in batches:
-                vectors[start:stop] = await asyncio.to_thread(self.embed, texts[start:stop], role)
+                embedded = loop.run_in_executor(threads, self.embed, texts[start:stop], role)
+                vectors[start:stop] = await embedded
 
         await side_by_side(work, self.at_once)
         return vectors

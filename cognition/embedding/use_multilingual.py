@@ -26,7 +26,7 @@ class UseMultilingual(Embedder):
     # Measured by bench/calibration.py.
     calibration = Calibration(facts=Anchors(0.1558, 0.8439), question=Anchors(0.2073, 0.7472))
 
-    at_once = min(4, os.cpu_count() or 1)  # their threads are of a pool that others need as well
+    at_once = min(4, os.cpu_count() or 1)
 
     def __init__(self, name: str) -> None:
         # Its products are too small to share: a thread a text is twice as fast as two threads a product.

@@ -1,11 +1,17 @@
 """Finding and counting tokens word by word, for tokenizers whose pieces never span two words."""
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import chain
 from typing import Final
 
 REMEMBERED: Final = 1 << 15
+NOTHING: Final = re.compile(
+    "[\x00-\x08\x0e-\x1f\x85\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2581\ufeff\ufff0-\uffff]"
+)
+"""What a tokenizer may take for a space or for nothing, so that a word of it alone has no pieces."""
+
 LONGEST: Final = 64
 """Characters of a word that is worth remembering; longer ones hardly come again."""
 
@@ -21,7 +27,9 @@ def by_word(pieces: Callable[[str], Iterable[int]]) -> Callable[[str], list[int]
     remembered = lru_cache(REMEMBERED)(lambda word: tuple(pieces(word)))
 
     def found(text: str) -> list[int]:
-        words = text.split() or [text]
+        words = text.split()
+        if not words or NOTHING.search(text):
+            return list(pieces(text))
         return list(
             chain.from_iterable(pieces(word) if len(word) > LONGEST else remembered(word) for word in words)
         )

@@ -20,7 +20,8 @@ from cognition.memory.lexical import detect_language, document_terms
 from cognition.memory.locks import Locks
 from cognition.memory.recall import ends
 from cognition.memory.sources import Source
-from cognition.memory.versions import Versions
+from cognition.memory.versions import GONE, Versions
+from cognition.refusal import Refused
 from cognition.storage.registry import check_chat
 
 CONVERSATION: Final = "conversation_history"
@@ -127,7 +128,8 @@ class Conversation:
         async with self._versions.in_state(source.version, "READY"):
             await self._versions.collection.upsert(points)
             ids = [exchange.message_id for exchange in said]
-            await asyncio.to_thread(self._versions.catalogue.grow, source.version, added, ids)
+            if not await asyncio.to_thread(self._versions.catalogue.grow, source.version, added, ids):
+                raise Refused(GONE)
         return replace(
             source,
             chunks=source.chunks + added.chunks,

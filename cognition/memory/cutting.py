@@ -1,5 +1,6 @@
 """A text on its way into session memory: measured, then cut into fragments a batch at a time."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -22,6 +23,9 @@ PREVIEW: Final = 160
 
 TELLING: Final = 200
 """Characters that a language is told from: enough, and a third of the time of a whole chunk."""
+
+SPACELESS: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{4}")
+"""Writing without spaces, which the word breaks of any other language make one word of."""
 
 TOLD_EVERY: Final = 8
 """Chunks of one language: telling it for each takes longer than cutting them."""
@@ -92,7 +96,7 @@ class Cutter:
         self._chunks = chunks(pieces(text), embedder)
         self._source = source
         self._model = embedder.stamp.model
-        self._language = ""
+        self._language, self._spaceless = "", False
         self.languages: set[str] = set()
         """Those of the fragments so far."""
 
@@ -101,8 +105,11 @@ class Cutter:
         return [self._fragment(chunk) for chunk in islice(self._chunks, count)]
 
     def _fragment(self, chunk: Chunk) -> tuple[Fragment, SparseVector]:
-        if chunk.index % TOLD_EVERY == 0:
-            self._language = detect_language(chunk.text[:TELLING])
+        spaceless = SPACELESS.search(chunk.text)
+        if chunk.index % TOLD_EVERY == 0 or self._spaceless != bool(spaceless):
+            begin = spaceless.start() if spaceless else 0
+            self._language = detect_language(chunk.text[begin : begin + TELLING])
+            self._spaceless = bool(spaceless)
             self.languages.add(self._language)
         fragment = Fragment(
             user_id=self._source.user_id,

@@ -7,10 +7,11 @@ from typing import Final, Literal
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from pydantic import BaseModel, ValidationError, field_validator
 
+from cognition.answers import Answer
 from cognition.embedding.base import clean
 from cognition.history import split_turns
 from cognition.memory.artifact import Memory, Origin, derived_id, normalized, snake_case, tidy_name
-from cognition.models import Answer, Models
+from cognition.models import Models
 from cognition.prompts.distillation import FILE, JUDGE, file_request, judge_request
 
 WINDOW_TURNS = 20

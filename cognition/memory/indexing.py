@@ -50,7 +50,8 @@ class Indexer:
 
     async def finish(self) -> None:
         """Wait until everything is embedded."""
-        await asyncio.gather(*map(asyncio.wrap_future, list(self._running)))
+        # Who gives up waiting ends nothing.
+        await asyncio.gather(*(asyncio.shield(asyncio.wrap_future(one)) for one in list(self._running)))
 
     async def aclose(self) -> None:
         """Stop after the batch at work; the next start goes on there."""

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import chain
 from threading import Lock
 from typing import Final
+from unicodedata import normalize
 
 import qdrant_edge as edge
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
@@ -54,7 +55,7 @@ def detect_language(text: str) -> str:
 
 def document_terms(text: str, language: str) -> SparseVector:
     """The weighted terms of a stored text."""
-    vector = _bm25(language).embed_document(text)
+    vector = _bm25(language).embed_document(normalize("NFC", text))
     return SparseVector(tuple(vector.indices), tuple(vector.values))
 
 
@@ -69,6 +70,7 @@ def query_terms(text: str, own: str, stored: Iterable[str] = ()) -> SparseVector
         own: The code of its language.
         stored: The codes of the languages of the texts.
     """
+    text = normalize("NFC", text)
     telling = " ".join(word for word in WORD.findall(text) if _bm25(own).embed_query(word).indices)
     own_terms = _bm25(own).embed_query(text).indices
     others = (_bm25(language).embed_query(telling).indices for language in stored if language != own)

@@ -138,17 +138,22 @@ class Catalogue:
         sql = "SELECT message_id FROM indexed_turns WHERE user_id = ? AND chat_id = ?"
         return {row["message_id"] for row in self._database.rows(sql, (user_id, chat_id))}
 
-    def grow(self, version: int, by: Source, message_ids: Sequence[str]) -> None:
+    def grow(self, version: int, by: Source, message_ids: Sequence[str]) -> bool:
         """Take down the turns that were added to a conversation, and mark them as stored.
 
         Args:
             version: The conversation's.
             by: Whose, and how much there is more of what a source has.
             message_ids: The last message of each turn.
+
+        Returns:
+            Whether it was still there: nothing is changed of one that was removed.
         """
         with self._database.transaction():
-            (row,) = self._database.rows("SELECT * FROM sources WHERE version = ?", (version,))
-            known = _source(row)
+            sql = "SELECT * FROM sources WHERE version = ? AND state = 'READY'"
+            if not (rows := self._database.rows(sql, (version,))):
+                return False
+            known = _source(rows[0])
             languages = json.dumps(sorted({*known.languages, *by.languages}))
             self._database.rows(
                 "UPDATE sources SET chunks = chunks + :chunks, embedded = embedded + :chunks, "
@@ -163,6 +168,7 @@ class Catalogue:
                     "INSERT OR IGNORE INTO indexed_turns VALUES (?, ?, ?)",
                     (by.user_id, by.chat_id, message_id),
                 )
+        return True
 
     def state(self, version: int) -> State | None:
         """The state of a version; None when it is gone."""
@@ -236,6 +242,8 @@ class Catalogue:
         with self._database.transaction():
             sql = f"SELECT sum(s.chunks) AS many FROM sources AS s WHERE {among} AND {SHOWN}"
             chunks = self._database.rows(sql, values)[0]["many"]
+            if source_id is not None and chunks is None:
+                return None  # what is being saved for the first time goes on
             self._database.rows(f"UPDATE sources AS s SET state = 'REMOVED' WHERE {among}", values)
             if source_id is None:
                 mine = (user_id, chat_id)

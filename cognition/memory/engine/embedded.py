@@ -29,6 +29,7 @@ from cognition.memory.engine.port import (
 from cognition.memory.engine.shard import open_shard
 from cognition.storage.folder import FolderLock
 from cognition.storage.room import require_room
+from cognition.workers import wait_out
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -282,12 +283,7 @@ def _found(points: Sequence[edge.ScoredPoint]) -> dict[UUID, float]:
 
 async def _settled(function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
     """Run a write in a thread; who is cancelled meanwhile waits for it, so that nothing is written after."""
-    writing = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
-    try:
-        await asyncio.shield(writing)
-    except asyncio.CancelledError:
-        await asyncio.wait({writing})
-        raise
+    await wait_out(asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs)))
 
 
 def _batches(things: Sequence[T]) -> Iterator[list[T]]:

@@ -1,5 +1,7 @@
 """The terms of questions: in every language that they may match in, and none that says nothing."""
 
+from unicodedata import normalize
+
 import pytest
 
 from cognition.memory.lexical import document_terms, query_terms
@@ -22,3 +24,10 @@ def test_stop_words_find_nothing_in_a_text_taken_for_another_language(taken_for:
     stored = ("fr", taken_for)
     assert not shared(question, "fr", "Voici les statuts de la ville.", taken_for, stored)
     assert shared(question, "fr", "Voici la maison de la ville.", taken_for, stored)
+
+
+def test_p52_composed_and_decomposed_accents_are_one_word() -> None:
+    for own, text in (("fr", "Résumé à clé"), ("de", "Müller über Öl")):
+        composed, decomposed = normalize("NFC", text), normalize("NFD", text)
+        assert query_terms(decomposed, own) == query_terms(composed, own)
+        assert document_terms(decomposed, own) == document_terms(composed, own)

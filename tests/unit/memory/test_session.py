@@ -309,3 +309,20 @@ async def test_a_large_source_is_found_by_its_words_first_and_an_older_one_serve
         every = range(source.chunks)
         assert set(await session.vectors("ada", "c", source_id, every)) == set(every)
     assert await points(session) == 2 * saved.chunks
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("今年开始的紫色河马计划由李雷主持。" + "本节介绍公司在各地区的业务情况。" * 20, "紫色河马计划"),
+        ("โครงการฮิปโปสีม่วงเริ่มต้นในปีนี้ " + "บทนี้อธิบายสถานการณ์ธุรกิจ " * 20, "ฮิปโปสีม่วง"),
+    ],
+)
+async def test_p42_writing_without_spaces_is_found_by_its_words_under_an_english_title(
+    text: str, query: str, session: SessionMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "LARGE", 1)
+    monkeypatch.setattr(session._indexer, "start", lambda: None)  # by its words only
+    title = "# Annual report\n\nCopyright of Example Company Limited. All rights reserved. " * 4
+    await session.save("ada", "c", "report", f"{title}\n\n{text}")
+    assert query in "".join(await texts(session, query, limit=1))

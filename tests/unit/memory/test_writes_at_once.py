@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage
 
+from cognition.answers import Answer
 from cognition.embedding import load_embedder
 from cognition.levels import Role
 from cognition.memory.long_term import LongTermMemory
-from cognition.models import Answer, Models
+from cognition.models import Models
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
 from tests.conftest import DISTILLATION
