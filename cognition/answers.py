@@ -1,8 +1,11 @@
-"""Whether what a model sent back is an answer: providers report most failures as an empty message."""
+"""An answer of a model or why there is none: providers report most failures as an empty message."""
 
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from langchain_core.messages import AIMessage
+
+from cognition.levels import Role
 
 FailureKind = Literal["blocked", "malformed", "truncated", "unavailable", "refused"]
 
@@ -10,6 +13,34 @@ _BLOCKED: Final = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "CONTENT_FILTER"}
 )
 _TRUNCATED: Final = frozenset({"MAX_TOKENS", "LENGTH"})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said, and which one."""
+
+    message: AIMessage
+    role: Role
+    model: str
+    seconds: float
+    fallbacks: tuple[str, ...] = ()
+    """The models that were down before this one answered."""
+
+    @property
+    def text(self) -> str:
+        """The text of the answer."""
+        return self.message.text
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no answer, in a sentence for the user."""
+
+    kind: FailureKind
+    sentence: str
+    role: Role
+    model: str
+    seconds: float = 0.0
 
 
 class UnusableAnswer(Exception):

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, convert_to_messages
 
-from cognition.models import Failure, Models
+from cognition.answers import Failure
+from cognition.models import Models
 from cognition.prompts.briefing import BRIEF, brief_request
 from cognition.retrying import Notify
 from cognition.shortening import shorten, shorten_together

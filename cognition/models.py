@@ -7,7 +7,7 @@ import asyncio
 import logging
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
 from time import monotonic
 from typing import Any, Final, Protocol, Self, cast, get_args, runtime_checkable
@@ -21,7 +21,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from cognition.answers import FailureKind, UnusableAnswer, check_answer, is_truncated
+from cognition.answers import Answer, Failure, UnusableAnswer, check_answer, is_truncated
 from cognition.collector import spare_what_is_loaded
 from cognition.gauge import TRIMMED_FROM
 from cognition.history import STAMP, has_media, prepare_history, strip_signatures, without_media
@@ -45,34 +45,6 @@ Model = Runnable[LanguageModelInput, AIMessage]
 @runtime_checkable
 class _Closable(Protocol):
     async def aclose(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a model said, and which one."""
-
-    message: AIMessage
-    role: Role
-    model: str
-    seconds: float
-    fallbacks: tuple[str, ...] = ()
-    """The models that were down before this one answered."""
-
-    @property
-    def text(self) -> str:
-        """The text of the answer."""
-        return self.message.text
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why there is no answer, in a sentence for the user."""
-
-    kind: FailureKind
-    sentence: str
-    role: Role
-    model: str
-    seconds: float = 0.0
 
 
 class ModelMissing(RuntimeError):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from reprlib import repr as brief
 from typing import Any
 
+from cognition.answers import Answer, Failure
 from cognition.levels import Level, Policy, start_level, targets
-from cognition.models import Answer, Failure
 from cognition.prices import cost
 from cognition.settings import Settings
 from cognition.state import Tokens, Transfer, Turn

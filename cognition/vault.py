@@ -5,6 +5,7 @@ All of it blocks: call it in a thread.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ SHIPPED: Final = Path(__file__).parents[1] / "skills"
 FILE: Final = "SKILL.md"
 MOST_BYTES: Final = 131_072
 """More than any skill within the bounds has: 20,000 characters of four bytes, and the frontmatter."""
+
+NUMBER: Final = re.compile(r"[1-9][0-9]*")
+"""As versions are named; with zeros before it, a number would lead to another file."""
 
 KEPT_VERSIONS: Final = 20
 """How many older texts of a skill are kept."""
@@ -209,7 +213,7 @@ class Vault:
 
     def _numbers(self, skill_id: str) -> list[int]:
         folder = self._confined("versions", skill_id)
-        return [int(path.stem) for path in folder.glob("*.md") if path.stem.isdecimal()]
+        return [int(path.stem) for path in folder.glob("*.md") if NUMBER.fullmatch(path.stem)]
 
     def _confined(self, *parts: str) -> Path:
         """A path in the vault. A link could lead out of it, so there is none on the way."""

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
-from cognition.answers import is_truncated
+from cognition.answers import Failure, is_truncated
 from cognition.briefing import distill_context
 from cognition.context import Context, context_of, identity_of
 from cognition.council.deliberation import deliberation, present, speakers
@@ -30,7 +30,6 @@ from cognition.council.invitation import (
 from cognition.council.report import report
 from cognition.council.statements import statement_of
 from cognition.levels import LEVELS, Level, ceiling, lower_levels
-from cognition.models import Failure
 from cognition.prompts.council import RAPPORTEUR, expert_prompt, round_request, transcript
 from cognition.retrying import Notify
 from cognition.settings import Settings

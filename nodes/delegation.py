@@ -54,8 +54,9 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
     if not task:
         msg = "The task is blank: say what the sub-agent shall do."
         raise Refused(msg)
-    await _skill(state, runtime)
     said = state.get("messages", [])
+    skill_id = _first_skill(said, state.get("skill_id") or "")
+    await _skill({"skill_id": skill_id}, runtime)
     summary, condensed = await condense(
         services.models,
         said,
@@ -65,11 +66,13 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
     )
     removed = [RemoveMessage(cast("str", message.id)) for message in condensed]
     opening = [SystemMessage(role)] if role and not said else []
+    given = HumanMessage(task, response_metadata={STAMP: {"skill_id": skill_id}})
     return {
+        "skill_id": skill_id,
         "turn": open_turn(context.policy, services.settings, state.get("turn")),
         "calls": 0,
         "summary": summary,
-        "messages": cast("list[AnyMessage]", [*removed, *opening, HumanMessage(task)]),
+        "messages": cast("list[AnyMessage]", [*removed, *opening, given]),
     }
 
 
@@ -129,9 +132,12 @@ async def ask(state: DelegationState, runtime: Runtime[Context]) -> DelegationSt
 
 async def close_turn(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
     """End the turn with what came of it."""
-    if state["turn"]["cut"]:
-        return _closed(state, "budget_exhausted")
-    return _closed(state, "error" if "error" in _stamp(state["messages"][-1]) else "success")
+    newest = state["messages"][-1]
+    if "error" in _stamp(newest):
+        return _closed(state, "error")
+    if question_in(newest.text):  # of the last call, which had no other way to ask
+        return _closed(state, "pending_question")
+    return _closed(state, "budget_exhausted" if state["turn"]["cut"] else "success")
 
 
 def route_after_think(
@@ -196,6 +202,12 @@ async def _shown(
         cut=turn["cut"],
     )
     return [SystemMessage(system), *messages]
+
+
+def _first_skill(said: list[AnyMessage], given: str) -> str:
+    """The skill that a thread began with, which each of its tasks names; on a new thread the one given."""
+    task = next((message for message in reversed(said) if isinstance(message, HumanMessage)), None)
+    return str(_stamp(task).get("skill_id", given)) if task else given
 
 
 async def _skill(state: DelegationState, runtime: Runtime[Context]) -> Skill | None:

@@ -7,9 +7,9 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.runtime import Runtime
 
+from cognition.answers import Answer, Failure
 from cognition.context import Context, context_of
 from cognition.history import STAMP
-from cognition.models import Answer, Failure
 from cognition.refusal import Refused
 from cognition.shortening import shorten
 from cognition.state import Transfer, Turn

@@ -8,9 +8,9 @@ from langchain_core.messages import AIMessage
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
+from cognition.answers import Answer
 from cognition.context import Context, context_of
 from cognition.levels import Level
-from cognition.models import Answer
 from cognition.state import EchoState
 from cognition.turn import (
     calls_left,

@@ -13,12 +13,13 @@ from pathlib import Path
 import typer
 from langchain_core.messages import HumanMessage
 
+from cognition.answers import Failure
 from cognition.cli.server_session import open_server_session
 from cognition.cli.view import printable
 from cognition.embedding import EmbeddingUnavailable, load_embedder
 from cognition.levels import LEVELS, Role
 from cognition.memory.engine import Damaged, StampMismatch
-from cognition.models import Failure, Models
+from cognition.models import Models
 from cognition.services import Services
 from cognition.settings import Settings, process_settings
 from cognition.storage import checkpointer, database

@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from cognition.answers import is_truncated
+from cognition.answers import Answer, Failure, is_truncated
 from cognition.council.positions import Position, read_position
-from cognition.models import Answer, Failure
 from cognition.shortening import shorten
 from cognition.state import Statement, Tokens
 from cognition.turn import tokens_of

@@ -5,9 +5,10 @@ from typing import Final
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
+from cognition.answers import Failure
 from cognition.gauge import TRIMMED_FROM
 from cognition.history import message_tokens, split_turns, trim_turns
-from cognition.models import Failure, Models
+from cognition.models import Models
 from cognition.prompts.delegation import CONDENSE, condense_request
 from cognition.retrying import Notify
 

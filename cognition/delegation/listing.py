@@ -58,10 +58,10 @@ async def resume_agent(
         user_id: Whose.
         sub_sid: The sub-agent.
         text: The answer to its question, or a further task; empty to finish what it was cut off at.
-        policy: The levels that may think.
+        policy: The levels that may think; with AUTO_PRO, those of its newest run.
 
     Raises:
-        Refused: The user has no such sub-agent, or it is at work.
+        Refused: The user has no such sub-agent, or it can't go on.
     """
     agents, thread = await _found(services, user_id, sub_sid, policy)
     told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
@@ -81,7 +81,8 @@ async def resume_agent(
         report = await working
     finally:
         working.cancel()
-    yield {"type": "report", "sub_sid": report.sub_sid, "role": report.role, **report.outcome}
+    told_of = {"sub_sid": report.sub_sid, "role": report.role, "note": report.note}
+    yield {"type": "report", **told_of, **report.outcome}
 
 
 async def close_agent(services: Services, user_id: str, sub_sid: str) -> dict[str, Any]:
@@ -110,7 +111,13 @@ async def _found(
         raise UnknownThread(msg)
     # By its name: the graphs import this package, so this package doesn't import them.
     graph = (await asyncio.to_thread(import_module, "graphs.delegation")).graph
-    context = BoundContext(user_id=user_id, bound=services, chat_id=thread.chat_id, policy=policy)
+    context = BoundContext(
+        user_id=user_id,
+        bound=services,
+        chat_id=thread.chat_id,
+        policy=thread.policy if policy == "AUTO_PRO" else policy,  # AUTO_PRO is what who names none sends
+        memory=thread.memory,
+    )
     return SubAgents(graph, context), thread
 
 

@@ -1,25 +1,27 @@
 """Whether an answer ends in a question to whoever asked."""
 
+import re
 from typing import Final
 
-MARK: Final = "QUESTION:"
+ASKS: Final = re.compile(r"[*_]*QUESTION[*_\s]*:")
+"""The colon may stand apart, as French sets it."""
 
-FENCES: Final = ("```", "~~~")
+FENCE: Final = re.compile(r"`{3,}(?=[^`]*$)|~{3,}")
+"""What opens a code block; with a backtick further on in its line, it is code within a sentence."""
 
 
 def question_in(text: str) -> str:
     """The question that a message ends in; empty when it doesn't.
 
     It is the last line that is not blank, begins with `QUESTION:`, bold or not, and says something. Within a
-    code block or a quotation it is someone else's.
+    code block it is someone else's.
     """
     lines = text.rstrip().splitlines()
-    if not lines or lines[-1].startswith(("    ", "\t")) or _in_fence(lines) or _in_quotation(lines):
+    if not lines or lines[-1].startswith(("    ", "\t")) or _in_fence(lines):
         return ""
-    line = lines[-1].strip().lstrip("*_")
-    if not line.startswith(MARK):
-        return ""
-    return line.removeprefix(MARK).strip(" *_")
+    line = lines[-1].strip()
+    asks = ASKS.match(line)
+    return line[asks.end() :].strip(" *_\N{NO-BREAK SPACE}") if asks else ""
 
 
 def _in_fence(lines: list[str]) -> bool:
@@ -27,13 +29,8 @@ def _in_fence(lines: list[str]) -> bool:
     open_fence = ""
     for line in lines:
         bare = line.strip()
-        if not open_fence and bare.startswith(FENCES):
-            open_fence = bare[: len(bare) - len(bare.lstrip(bare[0]))]
+        if not open_fence and (fence := FENCE.match(bare)):
+            open_fence = fence[0]
         elif open_fence and bare.startswith(open_fence) and not bare.strip(bare[0]):
             open_fence = ""
     return bool(open_fence)
-
-
-def _in_quotation(lines: list[str]) -> bool:
-    """Whether the last line belongs to a quotation, whose later lines need no mark in Markdown."""
-    return len(lines) > 1 and lines[-2].lstrip().startswith(">")

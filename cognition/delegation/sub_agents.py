@@ -16,14 +16,21 @@ from langgraph.types import StateSnapshot
 
 from cognition.context import BoundContext, Context
 from cognition.delegation.assignment import Assignment, Report
+from cognition.delegation.beginning import beginning, check_expert, lost
+from cognition.prompts.blocks import block
+from cognition.prompts.delegation import DATA
 from cognition.refusal import Refused
 from cognition.retrying import Notify
-from cognition.state import DelegationInput, DelegationState
+from cognition.state import DelegationInput, DelegationState, Outcome
 from cognition.storage.threads import AgentThread
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
 
 KEEPS_ITS_ROLE: Final = "The agent keeps the role that it was opened with; leave sub_sid empty for another."
+ASKS_FIRST: Final = (
+    "It had been cut off at an earlier task and asks this about it; the new task was not given to it. Call "
+    "it with the answer, or with a task that says what becomes of the earlier one."
+)
 
 
 class UnknownThread(Refused):
@@ -77,7 +84,7 @@ class SubAgents:
             state = await self._state(thread)
             if not state.values:
                 msg = f"The sub-agent {sub_sid!r} had not begun: close it, and give the task to a new one."
-                raise Refused(msg)
+                raise Refused(lost(thread) if thread.steps else msg)
             return await self._finished(thread, thread.request, state, notify)
 
     async def find(self, sub_sid: str) -> AgentThread:
@@ -148,20 +155,24 @@ class SubAgents:
             state = await self._state(thread)
             if state.values.get("request_id") == assignment.request_id:
                 return await self._finished(thread, assignment.task, state, notify)
+            notes = []
             if state.tasks:  # it was cut off, perhaps as soon as it had taken this very assignment
-                report = await self._finished(thread, thread.request, state, notify)
+                earlier = await self._finished(thread, thread.request, state, notify)
                 state = await self._state(thread)
                 if state.values["request_id"] == assignment.request_id:
-                    return report
-            given = DelegationInput(task=assignment.task, request_id=assignment.request_id)
-            if not state.values:
-                opening = await assignment.opening() if assignment.opening else ""
-                given["task"] = f"{opening}\n\n{assignment.task}".strip()
-                given["system_prompt"] = assignment.system_prompt
-                given["skill_id"] = assignment.skill_id
+                    return earlier
+                if earlier.outcome["status"] == "pending_question":
+                    return replace(earlier, note=ASKS_FIRST)
+                notes.append(_told_first(thread.request, earlier.outcome))
+            if state.values:
+                given = DelegationInput(task=assignment.task)
+            else:
+                given = await beginning(thread, assignment)
+            given["request_id"] = assignment.request_id
             report = await self._run(thread, assignment.task, given, notify)
-        changed = state.values and assignment.system_prompt not in ("", _role(state))
-        return replace(report, note=KEEPS_ITS_ROLE) if changed else report
+        if state.values and assignment.system_prompt not in ("", _role(state)):
+            notes.append(KEEPS_ITS_ROLE)
+        return replace(report, note="\n".join(notes))
 
     async def _finished(
         self, thread: AgentThread, asked: str, state: StateSnapshot, notify: Notify
@@ -175,6 +186,7 @@ class SubAgents:
         self, thread: AgentThread, asked: str, given: DelegationInput | None, notify: Notify
     ) -> Report:
         """Let the agent work on its thread, in streams of its own; without input it goes on where it was."""
+        await asyncio.to_thread(check_expert, thread, self._services.settings.home)
         here = copy_context()  # where the caller's stream takes events
 
         def tell(event: str, **told: Any) -> None:
@@ -182,7 +194,8 @@ class SubAgents:
             here.run(notify, {"type": "delegation", "event": event, **who, **told})
 
         threads = await self._services.threads()
-        await asyncio.to_thread(threads.begin, thread, asked)
+        under = replace(thread, policy=self._context.policy, memory=self._context.memory)
+        await asyncio.to_thread(threads.begin, under, asked)
         tell("started")
         # Nothing of the caller's run: its callbacks would stream the agent's messages as the caller's own.
         with set_config_context(RunnableConfig()) as alone:
@@ -235,6 +248,12 @@ class SubAgents:
         saver = await self._services.checkpointer()
         config = RunnableConfig(configurable={"thread_id": thread.key})
         return self._graph.copy(update={"checkpointer": saver}), config
+
+
+def _told_first(asked: str, outcome: Outcome) -> str:
+    """What came of the task that a thread had been cut off at, for the caller who gave it another."""
+    told = block("earlier_answer", outcome["text"], task=asked, status=outcome["status"], note=DATA)
+    return f"It had been cut off at an earlier task, and finished that first:\n{told}"
 
 
 def _role(state: StateSnapshot) -> str:

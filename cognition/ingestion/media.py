@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from cognition.answers import is_truncated
+from cognition.answers import Failure, is_truncated
 from cognition.gauge import ADVISED_FROM
 from cognition.levels import LEVELS
-from cognition.models import Failure, Models
+from cognition.models import Models
 from cognition.prompts.ingestion import DESCRIBE, WANTED, describe_request
 from cognition.retrying import Notify
 from cognition.storage.registry import Resource

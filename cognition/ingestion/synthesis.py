@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
+from cognition.answers import Failure
 from cognition.documents.excerpts import QUERY, Candidate, representative, spread
 from cognition.embedding import load_embedder
-from cognition.models import Failure
 from cognition.prompts.ingestion import SUM_UP, excerpts_summary, sum_up_request
 from cognition.retrying import Notify
 from cognition.services import Services

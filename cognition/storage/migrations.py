@@ -31,4 +31,6 @@ MIGRATIONS: tuple[str, ...] = (
         user_id TEXT NOT NULL, chat_id TEXT NOT NULL, closed_at REAL NOT NULL, done INTEGER NOT NULL,
         PRIMARY KEY (user_id, chat_id)
     ) STRICT, WITHOUT ROWID""",
+    "ALTER TABLE cognitive_threads ADD COLUMN policy TEXT NOT NULL DEFAULT 'AUTO_PRO'",
+    "ALTER TABLE cognitive_threads ADD COLUMN memory TEXT NOT NULL DEFAULT 'on'",
 )

@@ -11,6 +11,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import Any, Final, Literal
 
+from cognition.levels import Policy
 from cognition.memory.dates import now
 from cognition.memory.engine import check_user
 from cognition.refusal import Refused
@@ -48,6 +49,10 @@ class AgentThread:
     answer: str = ""
     created_at: float = 0.0
     updated_at: float = 0.0
+    policy: Policy = "AUTO_PRO"
+    """The levels that may think in its newest run."""
+    memory: Literal["on", "off"] = "on"
+    """Whether its newest run may recall memories."""
 
     @property
     def key(self) -> str:
@@ -78,8 +83,10 @@ class Threads:
         values = {**vars(thread), "said": _exchange(request, ""), "now": now()}
         self._database.rows(
             """INSERT INTO cognitive_threads VALUES
-                (:user_id, :chat_id, :sub_sid, :role, :skill_id, '', 'working', 0, :said, :now, :now)
-            ON CONFLICT DO UPDATE SET status = 'working', last_exchange = :said, updated_at = :now""",
+                (:user_id, :chat_id, :sub_sid, :role, :skill_id, '', 'working', 0, :said, :now, :now,
+                :policy, :memory)
+            ON CONFLICT DO UPDATE SET status = 'working', last_exchange = :said, updated_at = :now,
+                policy = :policy, memory = :memory""",
             values,
         )
 

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from cognition import retrying
-from cognition.models import Answer, Failure
+from cognition.answers import Answer, Failure
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.rehearsal.refusals import Refusal
 from cognition.services import Services

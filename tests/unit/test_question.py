@@ -16,6 +16,12 @@ from cognition.delegation.question import question_in
         ("```\nx = 1\n```\nQUESTION: which one?", "which one?"),
         ("> He asked.\n\nQUESTION: which one?", "which one?"),
         ("~~~\n```\n~~~\nQUESTION: which one?", "which one?"),
+        ("```uv sync``` or ```pip```\n\nQUESTION: which one?", "which one?"),
+        ("```sh\nuv sync\n```\nQUESTION: which one?", "which one?"),
+        ("QUESTION : lequel ?", "lequel ?"),
+        ("QUESTION\N{NO-BREAK SPACE}:\N{NO-BREAK SPACE}lequel ?", "lequel ?"),
+        ("**QUESTION** : lequel ?", "lequel ?"),
+        ("> He asked.\nQUESTION: which one?", "which one?"),
     ],
 )
 def test_a_last_line_that_asks_is_a_question(text: str, question: str) -> None:
@@ -35,7 +41,8 @@ def test_a_last_line_that_asks_is_a_question(text: str, question: str) -> None:
         "My QUESTION: which one?",
         "QUESTIONS: which ones?",
         "> QUESTION: which one?",
-        "> He said:\nQUESTION: which one?",
+        "QUESTION which one?",
+        "```a\nQUESTION: which one?",
         '"QUESTION: which one?"',
         "- QUESTION: which one?",
         "    QUESTION: which one?",

@@ -279,6 +279,17 @@ def test_older_texts_are_kept_up_to_a_number(vault: Vault) -> None:
     assert all(f"Text {n}." in text for n, text in vault.versions("baker").items())
 
 
+@pytest.mark.parametrize("name", ["007", "0", "\N{ARABIC-INDIC DIGIT FIVE}"])
+def test_other_files_beside_the_older_texts_are_none(vault: Vault, home: Path, name: str) -> None:
+    forge(vault)
+    folder = home / "vault" / "ada" / "versions" / "baker"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.md").write_text("Something else.")
+    assert vault.versions("baker") == {}
+    assert forge(vault, instructions="Other.").version == 2
+    assert list(vault.versions("baker")) == [1]
+
+
 def test_writers_at_once_lose_no_text(home: Path) -> None:
     texts = [f"Text {number}." for number in range(12)]
     with ThreadPoolExecutor(6) as threads:

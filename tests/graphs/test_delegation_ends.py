@@ -1,0 +1,39 @@
+"""How a sub-agent's turn ends when its last call does: with a failure, or with a question."""
+
+from typing import Any
+
+from cognition.rehearsal import RehearsalServer, Reply
+from cognition.services import Services
+from tests.conftest import LITE
+from tests.graphs.agents import LOOK, agents, delegate
+
+
+async def test_p75_a_last_call_that_fails_is_an_error(rehearsal: RehearsalServer, make_settings: Any) -> None:
+    services = Services(make_settings(delegate_max_calls=1))
+    rehearsal.script(LITE, [Reply(text="Half is tea.", calls=[LOOK]), Reply(failure="blocked")])
+    outcome = (await delegate(services, "Sort the drinks")).outcome
+    assert outcome["status"] == "error"
+    assert outcome["text"].startswith("Half is tea.\n\n")
+    assert "withheld" in outcome["text"]
+    await services.aclose()
+
+
+async def test_p74_a_last_call_may_ask_back(rehearsal: RehearsalServer, make_settings: Any) -> None:
+    services = Services(make_settings(delegate_max_calls=1))
+    rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Half.\nQUESTION: which one?")])
+    report = await delegate(services, "Look")
+    assert report.outcome["status"] == "pending_question"
+    assert [thread.status for thread in await agents(services).open_threads()] == ["waiting"]
+    rehearsal.script(LITE, [Reply(text="Found.")])
+    again = await delegate(services, "The first", sub_sid=report.sub_sid)
+    assert (again.outcome["status"], again.outcome["text"]) == ("success", "Found.")
+    await services.aclose()
+
+
+async def test_a_failure_takes_no_more_than_a_few_lines(make_settings: Any) -> None:
+    services = Services(make_settings(model_lite=f"nowhere:{'x' * 60_000}"))
+    outcome = (await delegate(services, "Go")).outcome
+    assert outcome["status"] == "error"
+    assert "characters left out" in outcome["text"]
+    assert len(outcome["text"]) < 500
+    await services.aclose()
