@@ -97,6 +97,7 @@ RETRY_LATER = b'{"error": {"details": [{"@type": "google.rpc.RetryInfo", "retryD
     "answer",
     [
         (200, {"content-type": "text/html"}, b"<html>Sign in to the hotel's network</html>"),
+        (503, {"content-type": "text/html"}, b"<p>Down for maintenance.</p>" * 3_000),
         (200, JSON, b'{"candidates": ['),
         (200, JSON, b'{"candidates": [{"content": {"parts": "x"}}]}'),
         (200, {**JSON, "content-encoding": "gzip"}, b"this is no gzip"),
@@ -105,7 +106,7 @@ RETRY_LATER = b'{"error": {"details": [{"@type": "google.rpc.RetryInfo", "retryD
         (429, JSON, b'{"error": {"details": null}}'),
         (429, JSON, b'{"error": "busy"}'),
     ],
-    ids=["page", "cut", "parts", "gzip", "moved", "minutes", "null", "text"],
+    ids=["page", "long", "cut", "parts", "gzip", "moved", "minutes", "null", "text"],
 )
 async def test_p20_an_answer_that_is_none_is_a_failure_and_no_exception(
     answer: Any, make_settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -122,3 +123,4 @@ async def test_p20_an_answer_that_is_none_is_a_failure_and_no_exception(
     assert isinstance(outcome, Failure)
     assert outcome.kind == "unavailable"
     assert outcome.sentence.startswith("google_genai:")
+    assert len(outcome.sentence) < 600
