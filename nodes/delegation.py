@@ -2,6 +2,7 @@
 
 import asyncio
 from functools import cache
+from reprlib import repr as brief
 from time import monotonic
 from typing import Any, Final, Literal, cast
 
@@ -50,7 +51,11 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
     """
     context, services = context_of(runtime), context_of(runtime).services()
     identity_of(runtime)
-    task, role = clean(state.get("task", "")).strip(), clean(state.get("system_prompt", "")).strip()
+    task, role = state.get("task") or "", state.get("system_prompt") or ""
+    if not (isinstance(task, str) and isinstance(role, str)):
+        msg = f"The task and the system_prompt must be texts, and are {brief(task)} and {brief(role)}."
+        raise Refused(msg)
+    task, role = clean(task).strip(), clean(role).strip()
     if not task:
         msg = "The task is blank: say what the sub-agent shall do."
         raise Refused(msg)

@@ -5,12 +5,16 @@ from typing import Final
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from cognition.answers import Failure
+from cognition.answers import Failure, is_truncated
 from cognition.gauge import TRIMMED_FROM
 from cognition.history import message_tokens, split_turns, trim_turns
 from cognition.models import Models
 from cognition.prompts.delegation import CONDENSE, condense_request
 from cognition.retrying import Notify
+from cognition.shortening import shorten
+
+NOTES: Final = 12_000
+"""Characters of the notes, which stand in every prompt of the thread."""
 
 KEPT_WHOLE: Final = 0.3
 """The part of the context that a thread takes at most after its oldest exchanges were condensed."""
@@ -26,7 +30,7 @@ async def condense(
 ) -> tuple[str, list[AnyMessage]]:
     """Notes on the oldest exchanges of a thread that fills its context, and the messages that they stand for.
 
-    Without an answer from the model nothing changes: the oldest exchanges then leave the prompt unread.
+    Without a whole answer from the model nothing changes: the oldest exchanges then leave the prompt unread.
 
     Args:
         models: Whose distillation model is asked.
@@ -39,9 +43,10 @@ async def condense(
         return notes, []
     request: list[AnyMessage] = [SystemMessage(CONDENSE), HumanMessage(condense_request(notes, old))]
     outcome = await models.call("MODEL_DISTILLATION", request, notify=notify)
-    if isinstance(outcome, Failure) or not outcome.text.strip():
+    # Notes that were cut off leave out what came last, and would be all that stays of it.
+    if isinstance(outcome, Failure) or is_truncated(outcome.message) or not outcome.text.strip():
         return notes, []
-    return outcome.text.strip(), old
+    return shorten(outcome.text.strip(), NOTES), old
 
 
 def oldest_exchanges(messages: Sequence[AnyMessage], window: int) -> list[AnyMessage]:

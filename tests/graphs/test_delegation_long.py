@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from langchain_core.messages import HumanMessage
 
 from cognition.rehearsal import RehearsalServer, Reply
@@ -42,11 +43,14 @@ async def test_the_oldest_exchanges_become_notes_that_the_agent_goes_on_from(
     await services.aclose()
 
 
+@pytest.mark.parametrize(
+    "failing", [Reply(failure="blocked"), Reply(text="Notes, cut off at", failure="max_tokens")]
+)
 async def test_notes_are_carried_over_and_a_failure_loses_nothing(
-    rehearsal: RehearsalServer, make_settings: Any
+    failing: Reply, rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(context_tokens=12_000))
-    rehearsal.script(DISTILLATION, [Reply(failure="blocked")])
+    rehearsal.script(DISTILLATION, [failing])
     sub_sid = await grown(rehearsal, services, 6)
     texts = [message.text for message in await agents(services).messages(sub_sid)]
     assert [text[:7] for text in texts if text.startswith("Task")] == [f"Task {n}." for n in range(6)]
