@@ -1,5 +1,6 @@
 """The tools of session memory as a model meets them: sentences and escaped blocks."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
@@ -112,3 +113,15 @@ async def test_a_limit_is_kept_within_bounds(limit: int, use: Use) -> None:
     await use(save_session_context, text=SHIPS, source_id="ports")
     assert "<passage" in await use(search_sessions_context, query="ships", limit=limit)
     assert "- [ports" in await use(search_sessions_context, limit=limit)
+
+
+async def test_what_a_model_saves_takes_the_place_of_no_file(use: Use, services: Services) -> None:
+    registry = await services.registry()
+    given: Any = {"name": "contract.md", "resource_type": "text", "mime": "text/markdown", "size": 4}
+    file, _ = await asyncio.to_thread(registry.add, "ada", "c", sha256="1", storage_path="x", **given)
+    session = await services.session()
+    await session.save("ada", "c", file.id, "The rent is 4711 euros.")
+    told = await use(save_session_context, text="The rent is 1 euro.", source_id=file.id)
+    assert told == f"Error: {file.id!r} is a file of this conversation: choose another source_id."
+    assert "4711" in (await session.search("ada", "c", "rent")).passages[0].text
+    assert (await use(save_session_context, text="Mine.", source_id=file.id, chat="d")).startswith("Saved")
