@@ -10,7 +10,7 @@ from langgraph.types import Command, Send
 from typing_extensions import Unpack
 
 from cognition.context import Context, context_of, identity_of
-from cognition.documents.extraction import Unreadable
+from cognition.documents.extraction import DOCUMENT_THREADS, Unreadable
 from cognition.ingestion.destination import Destination, destine, has_room_for_media, text_size
 from cognition.ingestion.media import Wordless, put_into_words, shown_as_it_is
 from cognition.ingestion.reading import Scan, beginning, keep_words, write_text
@@ -189,8 +189,9 @@ async def _read(resource: Resource, fill: float, services: Services, runtime: Ru
             ):
                 return ""
         case _:
+            threads = DOCUMENT_THREADS if resource.resource_type == "document" else None
             try:
-                return await asyncio.to_thread(write_text, resource, files)
+                return await asyncio.get_running_loop().run_in_executor(threads, write_text, resource, files)
             except Scan:
                 pass  # its pages are pictures, and put into words as such
     words = await put_into_words(resource, files.original(resource), models, runtime.stream_writer)

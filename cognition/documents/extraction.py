@@ -2,6 +2,7 @@
 
 import mmap
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -12,11 +13,17 @@ from cognition.documents.office import office_text
 from cognition.documents.pdf import PdfText
 from cognition.documents.unreadable import Unreadable
 
-__all__ = ["Extracted", "Unreadable", "extract"]
+__all__ = ["DOCUMENT_THREADS", "Extracted", "Unreadable", "extract"]
+
+DOCUMENT_THREADS: Final = ThreadPoolExecutor(2, thread_name_prefix="documents")
+"""Where documents are read: they take minutes, and asyncio's own threads have to be free for searches."""
 
 LARGEST: Final = {"text": 1 << 30, "pdf": 1 << 30}
 """Bytes of a file that is read piece by piece."""
 LARGEST_DOCUMENT: Final = 256 << 20
+
+LONGEST_TEXT: Final = 2 << 30
+"""Bytes of the text of a file: a table of empty cells is small until it is written out."""
 
 ARCHIVES: Final = ("7z", "bz2", "gz", "lz", "rar", "tar", "xz", "zip", "zst")
 LOCKED: Final = "EncryptedPackage".encode("utf-16-le")
@@ -61,13 +68,13 @@ def extract(path: Path, kind: Kind, into: Path) -> Extracted:
     _check(path, kind)
     if kind.label == "pdf":
         pdf = PdfText(path)
-        return replace(_write(pdf.read(), into), pages=pdf.pages, missing=tuple(pdf.missing))
+        return replace(_write(pdf.read(), path.name, into), pages=pdf.pages, missing=tuple(pdf.missing))
     if kind.resource_type == "document":
-        return _write(office_text(path, kind), into)
+        return _write(office_text(path, kind), path.name, into)
     encoding = encoding_of(path)
     if encoding is None:
         raise Unreadable(f"{path.name!r} is not text in any encoding known here. Save it as UTF-8.")
-    return _write(read_text(path, encoding), into)
+    return _write(read_text(path, encoding), path.name, into)
 
 
 def _check(path: Path, kind: Kind) -> None:
@@ -98,7 +105,7 @@ def _holds(path: Path, what: bytes) -> bool:
         return data.find(what) >= 0
 
 
-def _write(pieces: Iterable[str], into: Path) -> Extracted:
+def _write(pieces: Iterable[str], name: str, into: Path) -> Extracted:
     chars = size = 0
     text = False
     with into.open("wb") as file:
@@ -106,4 +113,6 @@ def _write(pieces: Iterable[str], into: Path) -> Extracted:
             data = piece.encode("utf-8", "replace")
             file.write(data)
             chars, size, text = chars + len(piece), size + len(data), text or bool(piece.strip())
+            if size > LONGEST_TEXT:
+                raise Unreadable(f"{name!r} holds more than {LONGEST_TEXT >> 20} MiB of text. Split it.")
     return Extracted(into, text, chars, size)

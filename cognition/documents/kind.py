@@ -1,8 +1,10 @@
 """What a file is, told from its bytes and not from its name."""
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cache
+from lzma import LZMAError
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -26,6 +28,17 @@ DOCUMENTS: Final = {
 }
 INSIDE: Final = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
 """A part that only this format has."""
+
+DAMAGED: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    UnicodeDecodeError,
+)
+"""What opening a part raises when the archive is damaged, encrypted, or packed in an unknown way."""
 
 EXTENSIONS: Final = {
     ".csv": ("csv", "text/csv"),
@@ -107,7 +120,7 @@ def _archive(path: Path) -> Kind:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             declared = archive.open("mimetype").read(64) if "mimetype" in names else b""
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
+    except DAMAGED:
         return Kind("binary", "application/zip", "zip")
     if declared.strip() == DOCUMENTS["epub"].encode():
         return _document("epub")

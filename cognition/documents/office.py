@@ -5,24 +5,24 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import Final
-from zlib import error as ZlibError
 
-from cognition.documents.conversion import converted
+from cognition.documents.conversion import LONGEST, converted, too_slow
 from cognition.documents.encoding import encoding_of, read_text
-from cognition.documents.kind import Kind
+from cognition.documents.kind import DAMAGED, Kind
 from cognition.documents.unreadable import Unreadable, damaged
 
 LARGEST_UNPACKED: Final = 256 << 20
 LARGEST_MARKUP: Final = 32 << 20
-"""Bytes of markup that are held at once, 25 times as large in memory; the rows of a workbook are not."""
+"""Bytes of markup that are held at once, 25 to 60 times as large; the rows of a workbook are not."""
 
 PICTURE_RATIO: Final = 20
 """How many times smaller a part gets that is no picture or sound."""
 
 MOST_PARTS: Final = 20_000
 
-BROKEN: Final = (zipfile.BadZipFile, ZlibError, EOFError, LookupError, ValueError, TypeError, SyntaxError)
+BROKEN: Final = (*DAMAGED, LookupError, ValueError, TypeError, SyntaxError)
 """What openpyxl raises for a damaged workbook; the last is lxml's."""
 
 SLIDE: Final = re.compile(r"<!-- Slide number: (\d+) -->\s*(?:# ?(.*))?")
@@ -94,14 +94,26 @@ def _workbook(path: Path) -> Iterator[str]:
     """A workbook row by row; MarkItDown holds it whole, takes six times as long, and writes NaN for empty."""
     from openpyxl import load_workbook  # noqa: PLC0415 - for workbooks only
 
-    try:
-        with path.open("rb") as file:  # by its path, it would have to be called .xlsx
+    ends = monotonic() + LONGEST
+    with path.open("rb") as file:  # by its path, it would have to be called .xlsx
+        try:
             book = load_workbook(file, read_only=True, data_only=True)
             for sheet in book.worksheets:
-                yield from _sheet(sheet.title, sheet.iter_rows(values_only=True))
+                sheet.reset_dimensions()  # else every row is as wide as the widest, and the empty ones too
+                rows = sheet.iter_rows(values_only=True)
+                yield from _sheet(sheet.title, _in_time(rows, path.name, ends))
             book.close()
-    except BROKEN as error:
-        raise damaged(path.name, error) from error
+        except Unreadable:  # a ValueError as well
+            raise
+        except BROKEN as error:
+            raise damaged(path.name, error) from error
+
+
+def _in_time(rows: Iterable[Sequence[object]], name: str, ends: float) -> Iterator[Sequence[object]]:
+    for row in rows:
+        if monotonic() > ends:
+            raise too_slow(name, LONGEST)
+        yield row
 
 
 def _sheet(title: str, rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -120,7 +132,10 @@ def _sheet(title: str, rows: Iterable[Sequence[object]]) -> Iterator[str]:
 
 def _cells(row: Sequence[object]) -> list[str]:
     """The cells of a row as text, without the empty ones at its end."""
-    cells = [_cell(value) for value in row]
+    width = len(row)
+    while width and row[width - 1] is None:
+        width -= 1
+    cells = [_cell(value) for value in row[:width]]
     while cells and not cells[-1]:
         cells.pop()
     return cells

@@ -22,10 +22,10 @@ RELATIONSHIPS = """<?xml version="1.0" encoding="UTF-8"?>
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-def archive(parts: Mapping[str, str | bytes]) -> bytes:
+def archive(parts: Mapping[str, str | bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip file of these parts."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(buffer, "w", packing) as file:
         for name, content in parts.items():
             file.writestr(name, content)
     return buffer.getvalue()

@@ -3,12 +3,16 @@
 import subprocess
 import sys
 import tracemalloc
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
+from time import monotonic
 
 import pytest
+from openpyxl import Workbook
 
 from cognition.documents import conversion, office
 from cognition.documents.extraction import Extracted, Unreadable, extract
@@ -16,6 +20,8 @@ from cognition.documents.kind import Kind, kind_of
 from tests.unit.documents.samples import archive, docx, epub, pdf, pptx, xlsx
 
 Put = Callable[[str, bytes], Path]
+
+NO_PARTS = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
 
 
 def read(path: Path) -> tuple[str, Extracted]:
@@ -87,6 +93,11 @@ def test_pdfs_read_at_once_keep_their_pages(put: Put) -> None:
         ("a.docx", docx("Tea", ["Brew."])[:900], "'a.docx' is damaged (File is not a zip file)"),
         ("a.docx", archive({"word/document.xml": "<w:document"}), "'a.docx' is damaged"),
         ("a.xlsx", archive({"xl/workbook.xml": "<workbook"}), "'a.xlsx' is damaged"),
+        (
+            "a.xlsx",
+            archive({"xl/workbook.xml": "<workbook/>", "[Content_Types].xml": NO_PARTS}),
+            "'a.xlsx' is damaged (File contains no valid workbook part)",
+        ),
         ("a.pptx", archive({"ppt/presentation.xml": "<"}), "'a.pptx' is damaged"),
         ("a.epub", archive({"mimetype": "application/epub+zip"}), "'a.epub' is damaged"),
         ("a.txt", b"", "'a.txt' is empty. Check that it was saved"),
@@ -124,6 +135,41 @@ def test_p61_a_document_that_takes_for_ever_is_given_up(put: Put, monkeypatch: p
     monkeypatch.setattr(conversion, "LONGEST", 1.0)
     path = put("long.docx", docx("Tea", ["x"] * 40_000))
     assert refusal(path).startswith("'long.docx' was still being read after 1 seconds. Split it")
+
+
+def corners(rows: int) -> bytes:
+    """A workbook with a value in its first cell, and one in the last column of its last row."""
+    book = Workbook()
+    book.active["A1"] = "first"
+    book.active.cell(rows, 16_384, "last")
+    buffer = BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def test_p61_a_workbook_with_an_encrypted_part_is_damaged(put: Put) -> None:
+    content = bytearray(xlsx({"Tea": [["x"]]}))
+    with zipfile.ZipFile(BytesIO(content)) as book:
+        begin = book.getinfo("[Content_Types].xml").header_offset
+        directory = book.start_dir
+    listed = content.index(b"[Content_Types].xml", directory) - 46
+    content[begin + 6] |= 1  # the flags of a part, in its own header and in the directory
+    content[listed + 8] |= 1
+    assert refusal(put("a.xlsx", bytes(content))).startswith(
+        "'a.xlsx' is damaged (File '[Content_Types].xml' is"
+    )
+
+
+def test_p61_a_workbook_is_as_long_as_what_is_in_it(put: Put) -> None:
+    began = monotonic()
+    text, _ = read(put("a.xlsx", corners(1_048_576)))
+    assert text == f"## Sheet\n\n| first |\n| --- |\n| {' | ' * 16_383}last |\n\n"
+    assert monotonic() - began < 20
+
+
+def test_p61_a_workbook_that_takes_for_ever_is_given_up(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office, "LONGEST", 0.0)
+    assert refusal(put("a.xlsx", xlsx({"Tea": [["x"]]}))).startswith("'a.xlsx' was still being read after")
 
 
 def test_p61_a_file_over_the_limit_says_the_limit(put: Put) -> None:

@@ -4,6 +4,7 @@ import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA
 
 import pytest
 
@@ -77,3 +78,12 @@ def test_p61_random_bytes_named_txt_are_no_text(put: Put) -> None:
 
 def test_p61_a_damaged_office_file_is_still_known_for_one(put: Put) -> None:
     assert kind_of(put("a", docx("Tea", ["Brew it."])[:900])).label == "docx"
+
+
+@pytest.mark.parametrize("packing", [ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_p61_an_archive_with_a_damaged_part_is_an_archive(put: Put, packing: int) -> None:
+    content = archive({"mimetype": "application/epub+zip" * 50}, packing)
+    begin = content.index(b"mimetype") + len("mimetype")
+    for noise in (b"\xff" * 12, b"\x00" * 12, b"\x03" * 12):
+        damaged = content[:begin] + noise + content[begin + len(noise) :]
+        assert kind_of(put("a.epub", damaged)).label == "zip"

@@ -12,6 +12,7 @@ from cognition.settings import Settings
 from cognition.storage.database import Database
 from cognition.storage.files import Files, NotTaken
 from cognition.storage.registry import Registry
+from tests.unit.documents.samples import archive
 
 Open = Callable[..., Intake]
 
@@ -110,6 +111,19 @@ def test_what_is_no_file_is_a_sentence(open_intake: Open, item: Any) -> None:
     (received,) = open_intake().receive("ada", "c", item)
     assert not received["resource_id"]
     assert "file" in received["error"]
+
+
+def test_p61_a_damaged_archive_is_taken_as_one_and_the_files_beside_it_are_too(
+    open_intake: Open, root: Path
+) -> None:
+    content = archive({"mimetype": "application/epub+zip"})
+    begin = content.index(b"mimetype") + len("mimetype")
+    (root / "Z.epub").write_bytes(content[:begin] + b"\xff" * 12 + content[begin + 12 :])
+    intake = open_intake(file_roots=(root,))
+    received = intake.receive("ada", "c", {"path": str(root), "recursive": True})
+    assert [one["error"] for one in received] == [""] * 4
+    (damaged,) = (one for one in received if one["name"] == "Z.epub")
+    assert intake.taken("ada", "c", damaged["resource_id"]).mime == "application/zip"
 
 
 def test_p60_the_same_content_under_another_name_is_the_same_resource(open_intake: Open) -> None:
