@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from cognition.cli.files import with_files
-from cognition.cli.session import Answered, new_chat, open_session
+from cognition.cli.session import Answered, Notice, new_chat, open_session
 from cognition.cli.view import notice_line, printable, readable
 from cognition.context import Context
 from cognition.levels import Policy
@@ -29,30 +29,36 @@ def run(question: str, user: str, chat: str, policy: Policy, files: Sequence[Pat
     if not text.strip():
         msg = "There is nothing to ask: give a question, or - and a text on standard input."
         raise Refused(msg)
-    chat = chat or new_chat()
-    answer = asyncio.run(_ask(text, files, chat, Context(user_id=user, policy=policy)))
+    named, chat = bool(chat), chat or new_chat()
+    answer, asked_back = asyncio.run(_ask(text, files, chat, Context(user_id=user, policy=policy)))
     if as_json:
         told: dict[str, Any] = {"chat_id": chat, "answer": answer.text, **answer.account}
         typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         failed = "error" in answer.account
         typer.echo(printable(answer.text), err=failed)
+        if not named and (files or asked_back):
+            typer.secho(f"Go on with it: cognition chat --chat {chat}", err=True, dim=True)
     if "error" in answer.account:
         raise typer.Exit(1)
 
 
-async def _ask(text: str, files: Sequence[Path], chat: str, context: Context) -> Answered:
-    answer = Answered("")
+async def _ask(text: str, files: Sequence[Path], chat: str, context: Context) -> tuple[Answered, bool]:
+    """The answer, and whether a sub-agent asks something back."""
+    answer, asked_back = Answered(""), False
     settings = process_settings()
     async with open_session(settings) as session:
         content, taken = await with_files(session, settings, context.user_id, chat, text, files)
         if taken:
             await _ingested(session.ingest(context.user_id, chat, [resource.id for resource in taken]))
         async for event in session.turn(chat, content, context):
-            if isinstance(event, Answered):
-                answer = event
+            match event:
+                case Answered():
+                    answer = event
+                case Notice({"type": "delegation", "event": "ended", "status": "pending_question"}):
+                    asked_back = True
         await session.finish()
-    return answer
+    return answer, asked_back
 
 
 async def _ingested(events: AsyncIterator[dict[str, Any]]) -> None:

@@ -1,12 +1,14 @@
 """The chat in the terminal."""
 
 import asyncio
+import re
 import signal
 import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
+from html import unescape
 from typing import cast, get_args
 
 import typer
@@ -21,6 +23,7 @@ from cognition.cli.session import Session, exchanges, new_chat, open_session
 from cognition.cli.view import PlainView, TerminalView, View
 from cognition.context import Context
 from cognition.levels import Policy
+from cognition.refusal import Refused
 from cognition.rehearsal import NOTICE
 from cognition.settings import process_settings
 
@@ -28,6 +31,9 @@ HISTORY_FILE = "chat_history"
 TURNS_SHOWN = 3
 
 COMMANDS = ("/new", "/memory", "/policy", "/help", "/quit")
+
+ATTACHED = re.compile(r"<attachment\b[^>]*>\n(.*?)\n</attachment>", re.DOTALL)
+"""What `cognition.prompts.ingestion` leaves of a file in a stored message, around its name."""
 
 HELP = """/new            start a new chat
 /memory [WORDS] what is remembered, or what answers WORDS
@@ -107,7 +113,6 @@ class Talk:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
-            self.view.note("/help shows the commands.")
             if resumed:
                 await self._show_last()
             await self.through(typed_lines())
@@ -122,16 +127,19 @@ class Talk:
     async def _hear(self, line: str) -> bool:
         command, _, rest = line.strip().partition(" ")
         try:
+            if command in COMMANDS:
+                await self._obey(command, rest.strip())
+                return True
             said = await asyncio.to_thread(read_line, line, bare=self._bare_paths)
-            if not command.startswith("/") or (said.paths and command not in COMMANDS):
-                return await self._say(said)
-            await self._obey(command, rest.strip())
+            if not said.paths and re.fullmatch(r"/[^/]*", command):
+                msg = f"{command!r} is no command: /help lists them."
+                raise Refused(msg)
+            return await self._say(said)
         except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
             if not (sentence := sentence_of(error)):
                 raise
             self.view.note(sentence)
             return False
-        return True
 
     async def _say(self, said: Line) -> bool:
         self._turn = asyncio.create_task(self._show(said))
@@ -146,6 +154,8 @@ class Talk:
             self._turn = None
 
     async def _show(self, said: Line) -> bool:
+        for sentence in said.missing:
+            self.view.note(sentence)
         user, settings = self._context.user_id, process_settings()
         content, taken = await with_files(self._session, settings, user, self._chat, said.text, said.paths)
         for resource in taken:
@@ -166,6 +176,9 @@ class Talk:
                 self.view.note(f"From the next turn on: {rest}")
             case "/policy":
                 names = ", ".join(get_args(Policy))
+                if rest:
+                    msg = f"{rest!r} is no policy: give one of {names}."
+                    raise Refused(msg)
                 self.view.note(f"It is {self._context.policy}; there are {names}.")
             case _:
                 self.view.note(HELP)
@@ -173,8 +186,15 @@ class Talk:
     async def _show_last(self) -> None:
         messages = await self._session.messages(self._chat)
         for message in exchanges(messages, TURNS_SHOWN):
-            mark = "> " if isinstance(message, HumanMessage) else ""
-            self.view.note(f"{mark}{message.text}")
+            asked = isinstance(message, HumanMessage)
+            self.view.note(f"> {as_typed(message.text)}" if asked else message.text)
+
+
+def as_typed(text: str) -> str:
+    """A stored question without the markup of its files; those that it doesn't name follow it."""
+    typed = ATTACHED.sub("", text)
+    names = [unescape(name) for name in ATTACHED.findall(text)]
+    return " ".join([typed, *(f"({name})" for name in names if name not in typed)])
 
 
 async def piped_lines() -> AsyncIterator[str]:

@@ -18,7 +18,9 @@ from rich.text import Text
 from cognition.cli.session import Held, Notice, open_session
 from cognition.cli.view import notice_line, printable, readable
 from cognition.context import Context
+from cognition.council.invitation import CouncilRefused
 from cognition.levels import Policy
+from cognition.refusal import Refused
 from cognition.settings import process_settings
 
 Event = Notice | Held
@@ -37,10 +39,14 @@ def run(
     """Hold a council and print its report, or all of it as JSON.
 
     Raises:
+        Refused: It can't be held as asked for.
         typer.Exit: Nobody answered.
     """
     asked = {"question": readable(question), "participants": readable(participants), "rounds": rounds}
-    held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))
+    try:
+        held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))
+    except CouncilRefused as refusal:
+        raise Refused(refusal.short) from None
     if as_json:
         typer.echo(json.dumps(held.deliberation, ensure_ascii=False, indent=2))
     elif sys.stdout.isatty():

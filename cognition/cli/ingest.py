@@ -3,46 +3,62 @@
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from cognition.cli.files import take_files
+from cognition.cli.files import Taken, take_files
 from cognition.cli.progress import Progressing, progressing
 from cognition.cli.session import Session, new_chat, open_session
 from cognition.cli.view import INGESTED, printable
 from cognition.settings import Settings, process_settings
 from cognition.storage.files import NotTaken
-from cognition.storage.registry import Resource
+
+UNREAD = ("INDEXED", "FAILED")
+"""Of these nothing can be read: they are registered at most."""
+
+MARKS = {"INDEXED": "–", "FAILED": "✗"}
+"""Before the line of a file; all others are read."""
 
 
 def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json: bool) -> None:
     """Ingest files and print what became of each.
 
     Raises:
-        typer.Exit: One of them was not taken, or could not be dealt with.
+        typer.Exit: One of them was not taken or could not be dealt with, none of them can be read, or the
+            user stopped it.
     """
-    chat = chat or new_chat()
-    report = asyncio.run(_ingest(process_settings(), paths, user, chat, recursive))
+    go_on = "give the same command again"
+    if not chat:
+        chat = new_chat()
+        go_on += f" with --chat {chat}"
+    try:
+        report = asyncio.run(_ingest(process_settings(), paths, user, chat, recursive))
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped: {go_on} to go on.", err=True)
+        raise typer.Exit(130) from None
     if as_json:
         typer.echo(json.dumps({"chat_id": chat, **report}, ensure_ascii=False, indent=2))
     else:
         for resource in report["resources"]:
             typer.echo(printable(line(resource)))
+        for repeated in report["repeated"]:
+            typer.echo(printable(f"= {repeated}"))
         for refusal in report["refused"]:
             typer.echo(printable(f"✗ {refusal}"), err=True)
         if report["resources"]:
             typer.echo(f"Ask about it: cognition chat --chat {chat}", err=True)
-    if report["refused"] or any(resource["status"] == "FAILED" for resource in report["resources"]):
+    statuses = [resource["status"] for resource in report["resources"]]
+    if report["refused"] or "FAILED" in statuses or not set(statuses).difference(UNREAD):
         raise typer.Exit(1)
 
 
 def line(resource: dict[str, Any]) -> str:
     """A resource and where it is, in one line."""
-    mark = "✗" if resource["status"] == "FAILED" else "✓"
+    mark = MARKS.get(resource["status"], "✓")
     return f"{mark} {resource['name']}: {where(resource['status'], resource['chunks'], resource['error'])}"
 
 
@@ -59,13 +75,23 @@ async def _ingest(
         with progressing(shown=sys.stderr.isatty()) as progress:
             taken, refused = await _take(session, settings, paths, user, chat, recursive, progress)
             resources: list[dict[str, Any]] = []
-            async with aclosing(session.ingest(user, chat, [resource.id for resource in taken])) as events:
+            ids = list(dict.fromkeys(file.resource.id for file in taken))
+            async with aclosing(session.ingest(user, chat, ids)) as events:
                 async for event in events:
                     if event["type"] == "ingested":
                         resources = event["resources"]
                     else:
                         progress.take(event)
-    return {"resources": resources, "refused": refused}
+    return {"resources": resources, "repeated": list(_repeated(taken)), "refused": refused}
+
+
+def _repeated(taken: Sequence[Taken]) -> Iterator[str]:
+    """A sentence for each file whose content another stands for: one that came before, or is in the chat."""
+    seen: set[str] = set()
+    for file in taken:
+        if file.resource.id in seen or file.name != file.resource.name:
+            yield f"{file.path}: same content as {file.resource.name}"
+        seen.add(file.resource.id)
 
 
 async def _take(
@@ -76,15 +102,15 @@ async def _take(
     chat: str,
     recursive: bool,
     progress: Progressing,
-) -> tuple[list[Resource], list[str]]:
-    """Store the files, each content once; and why some were not taken."""
-    taken: dict[str, Resource] = {}
+) -> tuple[list[Taken], list[str]]:
+    """Store the files; and why some were not taken."""
+    taken: list[Taken] = []
     refused: list[str] = []
     async with aclosing(take_files(session, settings, user, chat, paths, recursive=recursive)) as files:
         async for file in files:
             if isinstance(file, NotTaken):
                 refused.append(str(file))
             else:
-                taken[file.id] = file
-                progress.add(file)
-    return list(taken.values()), refused
+                taken.append(file)
+                progress.add(file.resource)
+    return taken, refused

@@ -19,6 +19,9 @@ class Boundary(TyperGroup):
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # whatever the terminal's encoding
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as wrong:
+            wrong.message = wrong.message.removeprefix("Value error, ")  # pydantic's word for its own error
+            raise
         except BrokenPipeError:
             raise  # click's way to end quietly when `| head` has read enough
         except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
@@ -123,7 +126,7 @@ def sessions_show(chat: ChatId, user: User = "local", json: Json = False) -> Non
 @sessions.command("close")
 @admin.command("close-session")
 def sessions_close(chat: ChatId, user: User = "local", json: Json = False) -> None:
-    """Delete what a chat holds, for good; never what is remembered of the user."""
+    """Delete the files, sources and sub-agents of a chat for good; its messages stay, and all memories."""
     from cognition.cli import sessions as command
 
     command.close(user, chat, as_json=json)
@@ -232,7 +235,7 @@ def skills_list(user: User = "local", json: Json = False) -> None:
 def skills_show(
     skill_id: SkillId,
     user: User = "local",
-    version: Annotated[int, typer.Option("--version", min=0, help="An older text, by its number.")] = 0,
+    version: Annotated[int, typer.Option("--version", min=0, help="One of its texts, by its number.")] = 0,
 ) -> None:
     """Print an expert's SKILL.md."""
     from cognition.cli import skills as command

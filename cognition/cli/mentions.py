@@ -27,10 +27,12 @@ class Line:
     Attributes:
         text: With the name of each file in the place of its path.
         paths: The files, each once.
+        missing: A sentence for each path that is none of a file; its text stays as it was typed.
     """
 
     text: str
     paths: list[Path]
+    missing: list[str]
 
 
 def read_line(line: str, *, bare: bool) -> Line:
@@ -42,10 +44,11 @@ def read_line(line: str, *, bare: bool) -> Line:
             a plain word is never taken for a file.
     """
     if len(line) > LONGEST_LINE:
-        return Line(line, [])
+        return Line(line, [], [])
     words = list(WORD.finditer(line))
-    text, at, paths = "", 0, []
-    index = 0
+    text, at, index = "", 0, 0
+    paths: list[Path] = []
+    missing: list[str] = []
     while index < len(words):
         start = words[index].start()
         for last in range(min(len(words), index + MOST_WORDS) - 1, index - 1, -1):
@@ -55,8 +58,10 @@ def read_line(line: str, *, bare: bool) -> Line:
                 at, index = words[last].end(), last
                 paths.append(path)
                 break
+        else:
+            missing += _missing(words[index][0], bare and index == 0)
         index += 1
-    return Line(text + line[at:], list(dict.fromkeys(paths)))
+    return Line(text + line[at:], list(dict.fromkeys(paths)), missing)
 
 
 def _file(said: str, bare: bool) -> tuple[Path, str] | None:
@@ -72,6 +77,26 @@ def _file(said: str, bare: bool) -> tuple[Path, str] | None:
         if named and os.path.isfile(path):
             return Path(path), whole[len(candidate) :]
     return None
+
+
+def _missing(word: str, leads: bool) -> list[str]:
+    """Why a word that can only be meant as a path is none of a file; nothing for any other word.
+
+    Args:
+        word: One that is no file's path.
+        leads: Whether a path counts without a mark, for the line begins with it.
+    """
+    marked = word.startswith("@")
+    path = os.path.expanduser(_unquoted(word[1:] if marked else word)).rstrip(AFTER)
+    if not (marked or (leads and path.startswith(os.sep) and os.sep in path[1:])):
+        return []
+    if os.path.isdir(path):
+        return [f"{path!r} is a folder: name a file in it, or give them all with `cognition ingest -r`."]
+    if os.path.exists(path):
+        return [f"{path!r} is no regular file: name one."]
+    if os.sep in path or Path(path).suffix:  # else it may be anybody's name
+        return [f"There is no file at {path!r}: look at how it is spelled."]
+    return []
 
 
 def _unquoted(said: str) -> str:

@@ -30,7 +30,9 @@ class Progressing:
         self._embedding: TaskID | None = None
 
     def add(self, resource: Resource) -> None:
-        """Draw a file that was stored."""
+        """Draw a file that was stored; one that is given again is drawn once."""
+        if resource.id in self._sizes:
+            return
         self._sizes[resource.id] = 1 if resource.settled else max(resource.size, 1)
         self._shares[resource.id] = float(resource.settled)
         self._done += resource.settled

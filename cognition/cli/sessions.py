@@ -8,6 +8,8 @@ from cognition.cli.ingest import where
 from cognition.cli.session import ask_session
 from cognition.cli.view import show_told
 
+STAYS = "The chat's messages stay, and so does what is remembered of the user."
+
 
 def show_all(user: str, *, as_json: bool) -> None:
     """Print a user's sessions, the one that changed last first."""
@@ -30,8 +32,10 @@ def close(user: str, chat: str, *, as_json: bool) -> None:
     """Delete what one session holds, and print how much that was."""
     told = ask_session(lambda session: session.close(user, chat))
     counts = [_count(told[kind], kind) for kind in ("resources", "sources", "agents") if told[kind]]
-    gone = f"Deleted for good: {', '.join(counts)}." if counts else f"The chat {chat!r} held nothing."
-    show_told(told, f"{gone} What is remembered of the user stays.", as_json=as_json)
+    gone = (
+        f"Deleted for good: {', '.join(counts)}." if counts else f"The chat {chat!r} held nothing to delete."
+    )
+    show_told(told, f"{gone} {STAYS}", as_json=as_json)
 
 
 def _session(row: dict[str, Any]) -> str:

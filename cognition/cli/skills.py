@@ -29,12 +29,12 @@ def show_all(user: str, *, as_json: bool) -> None:
 
 
 def show(user: str, skill_id: str, version: int) -> None:
-    """Print a SKILL.md, or an older text of it.
+    """Print a SKILL.md, as it is or as it was.
 
     Args:
         user: Whose vault it is.
         skill_id: Which skill.
-        version: The number of an older text; 0 for the one that counts.
+        version: The number of a text; 0 for the one that counts.
 
     Raises:
         Refused: There is no such skill or version.
@@ -42,10 +42,11 @@ def show(user: str, skill_id: str, version: int) -> None:
     vault = _vault(user)
     text = vault.get_skill_content(skill_id)
     older = vault.versions(skill_id)
-    if version and version not in older:
-        msg = f"{skill_id!r} has no older version {version}: there are {_numbers(older) or 'none'}."
+    known = {**older, max(older, default=0) + 1: text}
+    if version and version not in known:
+        msg = f"{skill_id!r} has no version {version}: there are {_numbers(known)}."
         raise Refused(msg)
-    typer.echo(printable(older[version] if version else text), nl=False)
+    typer.echo(printable(known[version] if version else text), nl=False)
     if older and not version:
         typer.echo(f"Older versions: {_numbers(older)}; --version shows one.", err=True)
 
@@ -109,9 +110,12 @@ def _checked(path: Path) -> Skill | Unreadable:
 
 
 def _read(file: str) -> str:
-    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8-sig")
+    except OSError as error:
+        msg = f"{file!r} can't be read: {error.strerror}. Give a file of instructions, or - and a text."
+        raise Refused(msg) from None
     except UnicodeDecodeError:
         msg = f"{file!r} is not UTF-8: save it as UTF-8."
         raise Refused(msg) from None

@@ -22,7 +22,16 @@ HISTORY_DEPTH: Final = 20
 
 
 class CouncilRefused(Refused):
-    """A council that can't be held; the sentence says why and what to do. No model was asked."""
+    """A council that can't be held; the text says why and what to do. No model was asked.
+
+    Args:
+        told: The text for a model, which may list the skills with their descriptions.
+        short: The sentence for a person, where that differs.
+    """
+
+    def __init__(self, told: str, short: str = "") -> None:
+        super().__init__(told)
+        self.short = short or told
 
 
 def question_of(asked: CouncilInput) -> str:
@@ -69,7 +78,7 @@ def seated_skills(vault: Vault, ids: Sequence[str], settings: Settings) -> list[
     try:
         found = vault.find_skills(ids)
     except SkillRefused as refusal:
-        raise CouncilRefused(f"{refusal} {_available(vault)}") from None
+        raise _without(str(refusal), vault) from None
     skills = list({skill.skill_id: skill for skill in found}.values())
     _check_number([skill.skill_id for skill in skills], vault, settings)
     return skills
@@ -79,17 +88,22 @@ def _check_number(ids: Sequence[str], vault: Vault, settings: Settings) -> None:
     if len(ids) < FEWEST:
         given = f" ({brief(ids[0])})" if ids else ""
         msg = f"A council needs at least {FEWEST} different participants, and got {len(ids)}{given}."
-        raise CouncilRefused(f"{msg} {_available(vault)}")
+        raise _without(msg, vault)
     if len(ids) > (most := settings.council_max_participants):
         msg = f"A council seats at most {most} participants, and got {len(ids)}: leave {len(ids) - most} out."
         raise CouncilRefused(msg)
 
 
-def _available(vault: Vault) -> str:
+def _without(reason: str, vault: Vault) -> CouncilRefused:
+    """The refusal of participants, with those that there are."""
     skills = [skill for skill in vault.skills() if isinstance(skill, Skill)]
     lines = [f"\n- {skill.skill_id}: {shorten(skill.description, 160, placeholder='…')}" for skill in skills]
     listed = f"There are:{''.join(lines)}\n" if lines else "There are no skills yet. "
-    return f"{listed}Forge a missing one with forge_skill."
+    ids = ", ".join(skill.skill_id for skill in skills) or "no skills yet"
+    return CouncilRefused(
+        f"{reason} {listed}Forge a missing one with forge_skill.",
+        short=f"{reason} There are: {ids}.",
+    )
 
 
 def seats_of(skills: Sequence[Skill]) -> list[Seat]:

@@ -85,11 +85,22 @@ def first_sentence(text: str) -> str:
 def answer(request: Request, question: str) -> str:
     """What the files that stand whole in the prompt say to a question; empty when they say nothing."""
     words = FRENCH if is_french(question) else ENGLISH
-    for file in blocks("smart_context", "\n".join(request.texts)):
-        name = file.attributes["filename"]
-        whole = file.attributes["mode"] == "put_in_context"
-        if whole and (told := best_passages(file.body, question.replace(name, ""))):
-            return "\n\n".join([words.says.format(name=name), *told])
+    files = blocks("smart_context", "\n".join(request.texts))
+    whole = [file for file in files if file.attributes["mode"] == "put_in_context"]
+    named = [file.attributes["filename"] for file in whole if file.attributes["filename"] in question]
+    for name in named:
+        question = question.replace(name, "")
+    # Weighed side by side: what is rare in one file may be in every paragraph of another.
+    passages = [passage for file in whole for passage in _passages(file.body)]
+    weights = dict(zip(passages, _weights(passages, question), strict=True))
+
+    def rank(file: Block) -> tuple[bool, float]:
+        held = [weights[passage] for passage in _passages(file.body)]
+        return file.attributes["filename"] in named, max(held, default=0.0)
+
+    for file in sorted(whole, key=rank, reverse=True):
+        if told := best_passages(file.body, question):
+            return "\n\n".join([words.says.format(name=file.attributes["filename"]), *told])
     return ""
 
 
@@ -122,19 +133,29 @@ def _quotation(passage: Block, question: str, words: Lines) -> str:
 
 def best_passages(text: str, question: str) -> list[str]:
     """The two paragraphs of a text, with their headings, that share the rarest words with a question."""
-    parts = re.split(r"\n\s*\n(?!\s*$)", re.sub(r"^(#.*)\n\s*\n", r"\1\n", text, flags=re.MULTILINE))
-    passages = [part.strip() for part in parts if part.strip()]
-    held = [_stems(passage) for passage in passages]
-    known = Counter(stem for stems in held for stem in stems)
-    asked = _stems(question)
-    weights = [
-        sum(math.log(1 + len(passages) / known[stem]) for stem in asked & stems) if len(stems) > 1 else 0.0
-        for stems in held
-    ]
+    passages = _passages(text)
+    weights = _weights(passages, question)
     if max(weights, default=0.0) == 0:
         return []
     best = sorted(range(len(passages)), key=lambda i: -weights[i])[:2]
     return [passages[i] for i in sorted(best) if weights[i] > max(weights) / 2]
+
+
+def _passages(text: str) -> list[str]:
+    """The paragraphs of a text, each heading with the one under it."""
+    parts = re.split(r"\n\s*\n(?!\s*$)", re.sub(r"^(#.*)\n\s*\n", r"\1\n", text, flags=re.MULTILINE))
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _weights(passages: Sequence[str], question: str) -> list[float]:
+    """How much each passage shares with a question; a word counts the more, the fewer passages hold it."""
+    held = [_stems(passage) for passage in passages]
+    known = Counter(stem for stems in held for stem in stems)
+    asked = _stems(question)
+    return [
+        sum(math.log(1 + len(passages) / known[stem]) for stem in asked & stems) if len(stems) > 1 else 0.0
+        for stems in held
+    ]
 
 
 def _stems(text: str) -> set[str]:

@@ -122,3 +122,17 @@ def test_help_is_quick_for_it_loads_nothing(bare_environment: dict[str, str]) ->
         [sys.executable, "-c", code], env=bare_environment, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
+
+
+def test_a_policy_that_is_none_is_told_without_anybodys_prefix(run: Run) -> None:
+    shown = run("ask", "hi", "--policy", "FOO")
+    assert shown.exit_code == 2
+    assert "'FOO' is not one of" in shown.stderr
+    assert "Value error" not in shown.stderr
+
+
+def test_a_question_of_a_sub_agent_names_the_chat_to_answer_it_in(run: Run) -> None:
+    shown = run("ask", "delegate: plan a trip, and ask me where to go")
+    assert "Go on with it: cognition chat --chat " in shown.stderr
+    chat = shown.stderr.strip().rpartition(" ")[2]
+    assert "as you answered: To Brest" in run("ask", "To Brest", "--chat", chat).stdout

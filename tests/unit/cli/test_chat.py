@@ -3,6 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
+from cognition.cli.chat import as_typed
+from cognition.prompts.blocks import block
 from tests.unit.cli.conftest import Run
 
 Program = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -47,7 +49,6 @@ def test_a_climb_is_told_beside_the_answer(run: Run) -> None:
     ("line", "told"),
     [
         (b"/help", "/policy"),
-        (b"/anything", "/help"),
         (b"/memory", "Nothing is remembered."),
         (b"/new", "A new chat: "),
         (b"/policy", "It is AUTO_PRO"),
@@ -60,6 +61,41 @@ def test_commands(run: Run, line: bytes, told: str) -> None:
     assert told in shown.stderr
     assert "MODEL_PRO\n" not in shown.stderr.replace("MODEL_FLASH, MODEL_PRO\n", "")
     assert shown.stdout.count("[rehearsal]") == line.count(b"\n"), "a line after /quit was answered"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b"/anything at all", "'/anything' is no command: /help lists them."),
+        (b"/tmp", "'/tmp' is no command"),
+        (b"/policy BAD", "'BAD' is no policy: give one of AUTO, AUTO_PRO"),
+    ],
+)
+def test_a_command_that_is_none_is_told(run: Run, line: bytes, told: str) -> None:
+    shown = run("chat", stdin=line + b"\nhello\n")
+    assert shown.exit_code == 1
+    assert told in shown.stderr
+    assert shown.stdout.count("[rehearsal]") == 1
+
+
+def test_a_line_that_begins_with_a_path_is_said(run: Run) -> None:
+    shown = run("chat", stdin=b"/nowhere/missing.pdf\nwhat is in @/nowhere/other.pdf, please?\n")
+    assert shown.exit_code == 0
+    assert shown.stdout.count("[rehearsal]") == 2
+    assert "/policy" not in shown.stderr
+    assert "There is no file at '/nowhere/other.pdf'" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("stored", "typed"),
+    [
+        ("what is in note.md?" + block("attachment", "note.md", resource_id="r1"), "what is in note.md?"),
+        ("what is it?" + block("attachment", "a<b>.md", resource_id="r1"), "what is it? (a<b>.md)"),
+        ("is 1 < 2?", "is 1 < 2?"),
+    ],
+)
+def test_a_question_is_shown_again_as_it_was_typed(stored: str, typed: str) -> None:
+    assert as_typed(stored) == typed
 
 
 def test_p47_a_blank_user_is_refused_in_a_sentence(run: Run) -> None:

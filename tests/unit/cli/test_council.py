@@ -42,7 +42,12 @@ def test_a_council_of_one_is_refused_with_those_who_could_sit(run: Run) -> None:
     assert shown.exit_code == 1
     assert shown.stdout == ""
     assert "at least 2 different participants" in shown.stderr
-    assert "- researcher: " in shown.stderr
+    assert "There are: architect, " in shown.stderr
+    assert shown.stderr.count("\n") == 1
+    unknown = run("council", "Split?", "--participants", "architect,nobody")
+    assert "'nobody'" in unknown.stderr
+    assert "forge_skill" not in unknown.stderr
+    assert unknown.stderr.count("\n") == 1
 
 
 def test_nobody_answering_exits_with_1_and_json_says_why(

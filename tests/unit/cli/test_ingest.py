@@ -186,3 +186,84 @@ def test_a_line_of_the_chat_takes_its_files_along(run: Run, files: Path) -> None
     assert "· note.md: read whole" in ran.stderr
     assert "· valves.log: searchable" in ran.stderr
     assert "· search_sessions_context" in ran.stderr
+
+
+@pytest.mark.parametrize("recursive", [(), ("-r",)])
+def test_what_cognition_keeps_itself_is_refused(run: Run, files: Path, recursive: tuple[str, ...]) -> None:
+    run("ingest", str(files / "note.md"), "--chat", "one")
+    home = process_settings().home
+    for path in (next(home.rglob("note.md")), *([home] if recursive else [])):
+        ran = run("ingest", str(path), *recursive, "--chat", "two")
+        assert (ran.exit_code, ran.stdout) == (1, "")
+        assert f"{str(path)!r} is inside the folder that Cognition keeps itself" in ran.stderr
+    kept = str(next(home.rglob("note.md")))
+    asked = run("ask", "what is this?", "--file", kept)
+    assert (asked.exit_code, asked.stdout) == (1, "")
+    assert "is inside the folder" in asked.stderr
+    said = run("chat", stdin=f"what is this? @{kept}".encode())
+    assert said.exit_code == 1
+    assert "is inside the folder" in said.stderr
+
+
+def test_a_folder_without_files_is_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty" / "deeper").mkdir(parents=True)
+    ran = run("ingest", str(tmp_path / "empty"), "-r")
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert f"{str(tmp_path / 'empty')!r} holds no files" in ran.stderr
+
+
+def test_one_bad_file_leaves_nothing_of_the_others(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COGNITION_FILE_BYTES", "1000")
+    for bad, told in (("/nowhere/a.pdf", "There is no file"), (files / "numbers.bin", "'numbers.bin' can't")):
+        ran = run("ask", "what?", "--file", str(files / "note.md"), "--file", str(bad), "--chat", "plant")
+        assert ran.exit_code == 1
+        assert told in ran.stderr
+        assert held(run, "plant")["resources"] == []
+
+
+def test_each_file_has_its_line_though_another_holds_the_same(run: Run, files: Path) -> None:
+    (files / "twin.md").write_bytes((files / "note.md").read_bytes())
+    given = [str(files / "note.md"), str(files / "twin.md")]
+    ran = run("ingest", *given, "--chat", "plant")
+    assert ran.exit_code == 0
+    assert ran.stdout == f"✓ note.md: read whole\n= {given[1]}: same content as note.md\n"
+    again = json.loads(run("ingest", given[1], "--chat", "plant", "--json").stdout)
+    assert [row["name"] for row in again["resources"]] == ["note.md"]
+    assert again["refused"] == []
+    assert again["repeated"] == [f"{given[1]}: same content as note.md"]
+
+
+def test_what_can_t_be_read_is_marked_and_fails_when_nothing_else_can(run: Run, files: Path) -> None:
+    (files / "bad.pdf").write_bytes(b"%PDF-1.4\n" + bytes(range(256)))
+    alone = run("ingest", str(files / "bad.pdf"), "--chat", "plant")
+    assert alone.exit_code == 1
+    assert alone.stdout.startswith("– bad.pdf: registered only. 'bad.pdf' is damaged")
+    beside = run("ingest", str(files / "bad.pdf"), str(files / "note.md"), "--chat", "plant")
+    assert beside.exit_code == 0
+    assert "– bad.pdf: " in beside.stdout
+    assert "✓ note.md: " in beside.stdout
+
+
+@pytest.mark.parametrize("chat", [(), ("--chat", "plant")])
+def test_what_is_stopped_says_how_to_go_on(
+    run: Run, files: Path, monkeypatch: pytest.MonkeyPatch, chat: tuple[str, ...]
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cognition.ingestion.intake.Intake.take", interrupted)
+    ran = run("ingest", str(files / "note.md"), *chat)
+    assert ran.exit_code == 130
+    assert ran.stderr.startswith("Stopped: give the same command again ")
+    assert ("with --chat" in ran.stderr) is not bool(chat)
+
+
+def test_a_question_about_a_file_names_the_chat_to_go_on_with(run: Run, files: Path) -> None:
+    file = ("--file", str(files / "note.md"))
+    ran = run("ask", "where is the spare key?", *file)
+    chat = ran.stderr.strip().rpartition("--chat ")[2]
+    assert "tide table" in run("ask", "and where is the spare key?", "--chat", chat).stdout
+    assert "--chat" not in run("ask", "where is the spare key?", *file, "--chat", "plant").stderr
+    assert "--chat" not in run("ask", "hello").stderr

@@ -67,6 +67,30 @@ def test_what_is_no_file_stays_as_it_was_said(folder: Path, line: str) -> None:
     assert (said.text, said.paths) == (line, [])
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("sum up @missing.pdf, please", "There is no file at 'missing.pdf'"),
+        ("@'my missing.txt' and @report.pdf", "There is no file at 'my missing.txt'"),
+        ("look at @inside", "'inside' is a folder"),
+        ("@./inside/", "'./inside/' is a folder"),
+        ("/nowhere/report.pdf what is this?", "There is no file at '/nowhere/report.pdf'"),
+        ("{folder}/inside", "/inside' is a folder"),
+        ("@/dev/null", "'/dev/null' is no regular file"),
+    ],
+)
+def test_what_is_meant_as_a_file_and_is_none_is_told(folder: Path, line: str, told: str) -> None:
+    (sentence,) = read_line(line.format(folder=folder), bare=True).missing
+    assert told in sentence
+
+
+@pytest.mark.parametrize(
+    "line", ["@nobody, hello", "ada@report.pdf", "what does /usr/bin hold?", "and/or", "/usr", "@", "@ home"]
+)
+def test_what_may_be_anything_else_is_no_missing_file(folder: Path, line: str) -> None:
+    assert read_line(line, bare=True).missing == []
+
+
 def test_without_a_mark_a_pipe_names_no_file(folder: Path) -> None:
     line = f"see {folder}/report.pdf and report.pdf"
     assert read_line(line, bare=False).paths == []

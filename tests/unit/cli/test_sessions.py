@@ -38,7 +38,7 @@ def test_a_chat_that_goes_on_after_its_end_works(run: Run, given: Path) -> None:
     shown = run("sessions", "show", "one").stdout
     assert "conversation_history" in shown
     closed = run("sessions", "close", "one")
-    assert "Deleted for good: 1 resource, 1 source." in closed.stdout
+    assert "Deleted for good: 1 resource, 1 source. The chat's messages stay" in closed.stdout
     assert "I row on Sundays" in run("memory", "list").stdout
     again = run("ask", "where is the spare key?", "--file", str(given), "--chat", "one")
     assert "tide table" in again.stdout

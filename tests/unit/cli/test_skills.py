@@ -44,9 +44,10 @@ def test_older_texts_are_shown_by_their_number(run: Run) -> None:
     assert "Second text." in shown.stdout
     assert "Older versions: 1" in shown.stderr
     assert "First text." in run("skills", "show", "lead-dev-rust", "--version", "1").stdout
+    assert run("skills", "show", "lead-dev-rust", "--version", "2").stdout == shown.stdout
     refused = run("skills", "show", "lead-dev-rust", "--version", "7")
     assert refused.exit_code == 1
-    assert refused.stderr == "'lead-dev-rust' has no older version 7: there are 1.\n"
+    assert refused.stderr == "'lead-dev-rust' has no version 7: there are 1, 2.\n"
 
 
 def test_instructions_are_read_from_a_file(run: Run, tmp_path: Path) -> None:
@@ -59,7 +60,10 @@ def test_instructions_are_read_from_a_file(run: Run, tmp_path: Path) -> None:
     refused = run("skills", "forge", "architect", str(path), *DESCRIBED)
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "is not UTF-8" in refused.stderr
-    assert run("skills", "forge", "architect", str(tmp_path / "none.md"), *DESCRIBED).exit_code == 1
+    for wrong, told in ((tmp_path / "none.md", "No such file"), (tmp_path, "Is a directory")):
+        refused = run("skills", "forge", "architect", str(wrong), *DESCRIBED)
+        assert refused.exit_code == 1
+        assert f"{str(wrong)!r} can't be read: {told}" in refused.stderr
 
 
 @pytest.mark.parametrize(

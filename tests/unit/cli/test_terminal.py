@@ -149,7 +149,11 @@ def test_a_file_that_is_dragged_into_a_line_goes_with_it(
     note = tmp_path / "my note.md"
     note.write_text("The spare key hangs behind the tide table.")
     rehearsal.script(LITE, [Reply(text="I have read it")])
-    terminal = start("chat")
+    terminal = start("chat", "--chat", "work")
+    terminal.prompts()
+    terminal.type("/nowhere/missing.pdf" + ENTER)
+    terminal.shows("There is no file at '/nowhere/missing.pdf'")
+    terminal.shows("I have read it")
     terminal.prompts()
     terminal.type(f"'{note}' what is this?" + ENTER)
     terminal.shows("my note.md goes with it")
@@ -160,3 +164,11 @@ def test_a_file_that_is_dragged_into_a_line_goes_with_it(
     asked = "".join(rehearsal.requests[-1].texts)
     assert "my note.md what is this?" in asked
     assert "tide table" in asked
+
+    again = start("chat", "--chat", "work")
+    assert "/help lists what can be typed" in again.shows("> my note.md what is this?")
+    shown = again.shows(EDITING)
+    assert "<attachment" not in shown
+    assert "/help" not in shown
+    again.type(CTRL_D)
+    assert again.program.wait(SECONDS) == 0

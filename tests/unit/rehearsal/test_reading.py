@@ -42,6 +42,15 @@ def test_a_file_that_stands_whole_in_the_prompt_answers_itself() -> None:
     assert "dit :" in respond(asked("où est la clé « spare » ?", file("put_in_context"))).text
 
 
+def test_of_several_files_the_one_that_says_most_answers() -> None:
+    menu = "# Menu\n\nThe dock has a bar.\n\nIt opens at noon."
+    files = [file("put_in_context", "menu.md", menu), file("put_in_context")]
+    for given in (files, files[::-1]):
+        assert "handbook.md says" in respond(asked("when does the fuel dock open?", *given)).text
+        named = respond(asked("when does the fuel dock open, says menu.md?", *given))
+        assert "menu.md says" in named.text
+
+
 def test_a_file_that_is_summed_up_is_searched() -> None:
     question = "when does the fuel dock open?"
     one = respond(asked(question, file("vectorized_sum_up")))
