@@ -119,7 +119,7 @@ async def test_results_are_moved_from_2000_tokens_on(context: BoundContext, toke
     bound = BoundContext(user_id="ada", bound=context.services(), chat_id="c")
     (message,) = await without_long_results([long_result("ice " * tokens)], Runtime(context=bound))
     assert ("moved to session memory" in message.text) is moved
-    assert ("tool_c1" in message.text) is moved
+    assert ('source_id="' in message.text) is moved
     budgeted = [ToolMessage("ice " * 9_000, tool_call_id="c2", name=name) for name in results.BUDGETED]
     assert await without_long_results(budgeted, Runtime(context=bound)) == budgeted
 
