@@ -104,7 +104,7 @@ class EmbeddedCollection:
         for point in points:
             self._check(point)
         for batch in _batches(points):
-            await _settled(self._counted, self._upsert, batch)
+            await self._change(self._upsert, batch)
 
     async def add_vectors(self, user_id: str, vectors: Mapping[str, Vector]) -> None:
         """Give points their embeddings."""
@@ -112,19 +112,19 @@ class EmbeddedCollection:
             self._check_vector(vector)
         own = requests.condition(Filter(user_id))
         for batch in _batches(list(vectors.items())):
-            await _settled(self._counted, self._add_vectors, batch, own)
+            await self._change(self._add_vectors, batch, own)
 
     async def delete(self, where: Filter) -> int:
         """Remove the points that match."""
         found = await self.count(where)
         operation = edge.UpdateOperation.delete_points_by_filter(requests.condition(where))
-        await _settled(self._counted, self._update, operation)
+        await self._change(self._update, operation)
         return found
 
     async def set_payload(self, where: Filter, payload: Mapping[str, Any]) -> None:
         """Set payload fields on the points that match."""
         operation = edge.UpdateOperation.set_payload_by_filter(requests.condition(where), dict(payload))
-        await _settled(self._counted, self._update, operation)
+        await self._change(self._update, operation)
 
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
         """The user's points of these ids, in that order."""
@@ -198,6 +198,10 @@ class EmbeddedCollection:
     async def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run what asks the shard in a thread."""
         return await asyncio.to_thread(partial(self._counted, function, *args, **kwargs))
+
+    async def _change(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+        """The same for a write; who is cancelled meanwhile waits for it, so that nothing is written after."""
+        await wait_out(asyncio.ensure_future(self._call(function, *args, **kwargs)))
 
     def _counted(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._changing:
@@ -279,11 +283,6 @@ class EmbeddedCollection:
 
 def _found(points: Sequence[edge.ScoredPoint]) -> dict[UUID, float]:
     return {cast("UUID", point.id): point.score for point in points}
-
-
-async def _settled(function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
-    """Run a write in a thread; who is cancelled meanwhile waits for it, so that nothing is written after."""
-    await wait_out(asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs)))
 
 
 def _batches(things: Sequence[T]) -> Iterator[list[T]]:
