@@ -301,7 +301,7 @@ async def test_p23_what_was_asked_of_one_council_is_not_asked_of_the_next(
     assert len(told["deliberation"]["rounds"]) == 3
     assert [request.model for request in rehearsal.requests] == [DISTILLATION, *[PRO] * 6, FLASH]
     assert "OUR DEBTS" not in str([request.body for request in rehearsal.requests])
-    assert table
+    assert len(table.asked(1)) == 3
 
 
 def test_invoke_holds_a_council_as_ainvoke_does(rehearsal: RehearsalServer, make_settings: Any) -> None:
