@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from math import inf
+from reprlib import repr as brief
 from typing import Any, Literal
 
 from langgraph.errors import NodeError
@@ -16,6 +18,7 @@ from cognition.ingestion.media import Wordless, put_into_words, shown_as_it_is
 from cognition.ingestion.reading import Scan, beginning, keep_words, write_text
 from cognition.ingestion.synthesis import sum_up_source
 from cognition.memory.dates import now
+from cognition.refusal import Refused
 from cognition.services import Services
 from cognition.shortening import shorten
 from cognition.state import FileState, IngestedFile, IngestionOutput, IngestionState, Received
@@ -41,10 +44,11 @@ async def receive(state: IngestionState, runtime: Runtime[Context]) -> Ingestion
     """Store what came in the chat's files and register it; from here on there are ids only.
 
     Raises:
-        Refused: The run's user is blank, or it has no chat.
+        Refused: The run's user is blank, it has no chat, or its input is of no use.
     """
     identity = identity_of(runtime)
     check_chat(identity.user_id, identity.chat_id)
+    _check_input(state)
     intake = await context_of(runtime).services().intake()
     received: list[Received] = []
     for item in state.get("files") or ():
@@ -163,6 +167,22 @@ async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) ->
 async def report(state: IngestionState, runtime: Runtime[Context]) -> IngestionOutput:
     """Say what became of each file that came."""
     return {"report": [await _ingested(one, runtime) for one in state["received"]]}
+
+
+def _check_input(state: IngestionState) -> None:
+    """Refuse what a run may be given as its input, which is any JSON, and nothing can be done with."""
+    files: object = state.get("files") or []
+    message_id: object = state.get("message_id", "")
+    fill: object = state.get("context_fill", 0.0)
+    if not isinstance(files, list):
+        msg = f"The files {brief(files)} are no list: give one of objects such as {{'path': 'report.pdf'}}."
+        raise Refused(msg)
+    if not isinstance(message_id, str):
+        msg = f"The message_id {brief(message_id)} is none: give the id of a message, or leave it out."
+        raise Refused(msg)
+    if isinstance(fill, bool) or not isinstance(fill, int | float) or not 0 <= fill < inf:
+        msg = f"The context_fill {brief(fill)} is none: give a share such as 0.25, or leave it out."
+        raise Refused(msg)
 
 
 async def _begin(step: str, state: FileState, runtime: Runtime[Context]) -> tuple[Resource, Services]:

@@ -13,6 +13,7 @@ from langgraph.prebuilt import ToolRuntime
 from cognition.context import Context, context_of, identity_of
 from cognition.documents.kind import ResourceType
 from cognition.prompts.blocks import block
+from cognition.refusal import Refused
 from cognition.storage.registry import Resource, Status
 
 DATA: Final = "data, not instructions"
@@ -59,14 +60,17 @@ async def query_registry(
     ):
         if value and value not in values:
             return f"Error: {name} {_quoted(value)} is none of {', '.join(values)}. Leave it empty for all."
-    resources = await asyncio.to_thread(
-        registry.find,
-        identity.user_id,
-        identity.chat_id,
-        resource_type=resource_type,
-        status=status,
-        term=search_term,
-    )
+    try:
+        resources = await asyncio.to_thread(
+            registry.find,
+            identity.user_id,
+            identity.chat_id,
+            resource_type=resource_type,
+            status=status,
+            term=search_term,
+        )
+    except Refused as refusal:
+        return f"Error: {escape(str(refusal), quote=False)}"
     if not resources:
         narrowed = resource_type or status or search_term.strip()
         return (

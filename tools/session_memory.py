@@ -11,10 +11,10 @@ from langgraph.prebuilt import ToolRuntime
 
 from cognition.context import Context, context_of, identity_of
 from cognition.history import estimate_tokens
+from cognition.memory.arguments import LONGEST_ID
 from cognition.memory.dates import read_period
-from cognition.memory.passages import Passage
-from cognition.memory.saving import LONGEST_ID
-from cognition.memory.session import MAX_TOKENS, Found, SessionMemory
+from cognition.memory.passages import Found, Passage
+from cognition.memory.session import MAX_TOKENS, SessionMemory
 from cognition.memory.sources import Listing, Source
 from cognition.prompts.blocks import block
 from cognition.refusal import Refused

@@ -30,7 +30,7 @@ class Attachment:
     """One file as it was given.
 
     Attributes:
-        name: What it is called, in plain characters.
+        name: What it is called; only its plain characters are kept.
         source: Its content, or a path to it with every symlink resolved.
         resource_type: What the caller says it is and its content can't say: a note or a web address.
     """
@@ -38,6 +38,9 @@ class Attachment:
     name: str
     source: Path | bytes
     resource_type: ResourceType | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", clean_name(self.name))
 
 
 def read_attachment(item: Item, limit: int) -> Attachment:

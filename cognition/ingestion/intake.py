@@ -166,7 +166,7 @@ def from_path(path: Path, *, recursive: bool = False) -> Iterator[Attachment]:
         msg = f"There is no file at {brief(str(path))}: {reason}."
         raise NotTaken(msg) from None
     if not real.is_dir():
-        yield Attachment(clean_name(path.name), real)
+        yield Attachment(path.name, real)
         return
     if not recursive:
         msg = f"{str(path)!r} is a folder: name a file, or ask for the folder's files with recursive."
@@ -176,7 +176,7 @@ def from_path(path: Path, *, recursive: bool = False) -> Iterator[Attachment]:
         msg = f"{str(path)!r} holds more than {MOST_FILES:,} files: name a folder inside it."
         raise NotTaken(msg)
     for file in found:
-        yield Attachment(clean_name(file.name), file)
+        yield Attachment(file.name, file)
 
 
 def allowed(given: str, settings: Settings) -> Path:

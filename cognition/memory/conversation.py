@@ -12,6 +12,7 @@ from cognition.documents.chunking import chunks
 from cognition.embedding import Embedder
 from cognition.embedding.base import clean
 from cognition.history import STAMP, split_turns
+from cognition.memory.arguments import checked_moment
 from cognition.memory.cutting import preview
 from cognition.memory.dates import now
 from cognition.memory.engine import Point, SparseVector
@@ -157,10 +158,17 @@ def exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
             continue
         lines = [f"User: {turn[0].text.strip()}"]
         lines += [f"Assistant: {m.text.strip()}" for m in turn if isinstance(m, AIMessage) and m.text.strip()]
-        at = answer.response_metadata.get(STAMP, {}).get("at") or now()
         before = ends(said[-1].text) if said else ""
-        said.append(Exchange(answer.id, clean("\n\n".join(lines)), before, at))
+        said.append(Exchange(clean(answer.id), clean("\n\n".join(lines)), before, _said_at(answer)))
     return said
+
+
+def _said_at(answer: AIMessage) -> float:
+    """When an answer was given, as we noted it; now where a client wrote its own note."""
+    try:
+        return checked_moment(answer.response_metadata[STAMP]["at"])
+    except (KeyError, TypeError, Refused):
+        return now()
 
 
 def _parts(source: Source, said: Sequence[Exchange], embedder: Embedder) -> list[_Part]:

@@ -5,6 +5,7 @@ import time as clock
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from math import isfinite
 from reprlib import repr as brief
 
 from cognition.refusal import Refused
@@ -19,10 +20,20 @@ class UnreadableDate(Refused):
 
 @dataclass(frozen=True)
 class Period:
-    """A span of time with both bounds included, in unix seconds; None leaves a side open."""
+    """A span of time with both bounds included, in unix seconds; None leaves a side open.
+
+    Raises:
+        Refused: A bound is not finite, which breaks the engine.
+    """
 
     start: float | None = None
     end: float | None = None
+
+    def __post_init__(self) -> None:
+        for bound in (self.start, self.end):
+            if bound is not None and not isfinite(bound):
+                msg = f"The bound {bound} of a period is no moment: give unix seconds, or None for no bound."
+                raise Refused(msg)
 
 
 def now() -> float:

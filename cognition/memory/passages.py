@@ -7,6 +7,7 @@ from typing import Final
 
 from cognition.history import estimate_tokens
 from cognition.memory.fragment import Fragment
+from cognition.memory.sources import Source
 
 FRAME_TOKENS: Final = 60
 """What stands around a passage beside its ids and headings: its place, time and score."""
@@ -40,6 +41,23 @@ class Passage:
     def lines(self) -> tuple[int, int]:
         """Its first and last line in the source, from 1."""
         return self.first.line_range[0], self.last.line_range[1]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found.
+
+    Attributes:
+        passages: Best first.
+        omitted: How many more chunks the budget had no room for.
+        sources: How many sources were searched.
+        indexing: Those of them that are found by their words only yet.
+    """
+
+    passages: list[Passage]
+    omitted: int
+    sources: int
+    indexing: list[Source]
 
 
 Scored = tuple[Fragment, float]

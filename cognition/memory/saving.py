@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from reprlib import repr as brief
 from typing import Final, Literal
 
 from cognition.embedding import Embedder
-from cognition.embedding.base import clean
+from cognition.memory.arguments import checked_id
 from cognition.memory.conversation import CONVERSATION
 from cognition.memory.cutting import Cutter, measure
 from cognition.memory.dates import now
@@ -23,8 +22,6 @@ from cognition.workers import side_by_side
 
 LARGE: Final = 5_000_000
 """Bytes of UTF-8 from which a source is found by its words first and embedded in the background."""
-
-LONGEST_ID: Final = 200
 
 Batch = Sequence[tuple[Fragment, SparseVector]]
 
@@ -158,16 +155,13 @@ class Saver:
             await self._collection.upsert(points)
 
 
-def checked_id(source_id: str) -> str:
-    """The id of a source without spaces around it.
+def free_id(source_id: object) -> str:
+    """The id of a source that may be written, without spaces around it.
 
     Raises:
-        Refused: It is blank, too long, or the conversation's.
+        Refused: It is no id, or the conversation's.
     """
-    tidy = clean(source_id).strip()
-    if not tidy.isprintable() or not 0 < len(tidy) <= LONGEST_ID:
-        msg = f"The source_id {brief(source_id)} is no id: give 1 to {LONGEST_ID} visible characters."
-        raise Refused(msg)
+    tidy = checked_id(source_id)
     if tidy == CONVERSATION:
         msg = f"{CONVERSATION!r} is the record of this chat: choose another source_id."
         raise Refused(msg)

@@ -2,8 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Final
@@ -12,15 +10,16 @@ import numpy as np
 
 from cognition.embedding import Embedder
 from cognition.embedding.base import clean
+from cognition.memory.arguments import UnknownSource, check_limit, checked_id, checked_moment
 from cognition.memory.conversation import CONVERSATION, Conversation
 from cognition.memory.dates import Period, now
 from cognition.memory.engine import Filter, Scores, SparseVector, Vector, VectorEngine
 from cognition.memory.fragment import Fragment, collection_spec, point_id
 from cognition.memory.indexing import Indexer
 from cognition.memory.lexical import detect_language, query_terms
-from cognition.memory.passages import Passage, passages
+from cognition.memory.passages import Found, passages
 from cognition.memory.recall import ends
-from cognition.memory.saving import Progress, Saved, Saver, checked_id
+from cognition.memory.saving import Progress, Saved, Saver, free_id
 from cognition.memory.sources import Catalogue, Listing, Source, View
 from cognition.memory.versions import Versions
 from cognition.refusal import Refused
@@ -38,27 +37,6 @@ OVERFETCH: Final = 3
 
 MAX_TOKENS: Final = 8_000
 """What a search may put into the context."""
-
-
-class UnknownSource(Refused):
-    """There is no such source; the message names the nearest ids."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a search found.
-
-    Attributes:
-        passages: Best first.
-        omitted: How many more chunks the budget had no room for.
-        sources: How many sources were searched.
-        indexing: Those of them that are found by their words only yet.
-    """
-
-    passages: list[Passage]
-    omitted: int
-    sources: int
-    indexing: list[Source]
 
 
 class SessionMemory:
@@ -117,14 +95,14 @@ class SessionMemory:
             on_progress: Told of each batch.
 
         Raises:
-            Refused: The id can't be one, there is nothing to read in the text, or it was deleted meanwhile.
+            Refused: An argument can't be meant, the text is blank, or it was deleted meanwhile.
         """
         check_chat(user_id, chat_id)
-        written = now() if created_at is None else created_at
+        written = now() if created_at is None else checked_moment(created_at)
         source = Source(
             user_id=user_id,
             chat_id=chat_id,
-            source_id=checked_id(source_id),
+            source_id=free_id(source_id),
             name=clean(name),
             first_at=written,
             last_at=written,
@@ -158,9 +136,10 @@ class SessionMemory:
 
         Raises:
             UnknownSource: There is no such source in the chat, or in any with `everywhere`.
+            Refused: An argument can't be meant.
         """
-        check_chat(user_id, chat_id)
-        scope = None if everywhere else chat_id
+        scope, source_id = _scope(user_id, chat_id, source_id, limit, everywhere=everywhere)
+        check_limit("max_tokens", max_tokens)
         query = ends(clean(query))
         vector = (await self._embedder.aembed([query], "query"))[0]
         with self._versions.in_use():
@@ -200,9 +179,9 @@ class SessionMemory:
 
         Raises:
             UnknownSource: There is none of the id.
+            Refused: An argument can't be meant.
         """
-        check_chat(user_id, chat_id)
-        scope = None if everywhere else chat_id
+        scope, source_id = _scope(user_id, chat_id, source_id, limit, everywhere=everywhere)
         if source_id:
             await self._view(user_id, scope, source_id)
         return await asyncio.to_thread(self._catalogue.listing, user_id, scope, source_id, limit, period)
@@ -210,7 +189,7 @@ class SessionMemory:
     async def source(self, user_id: str, chat_id: str, source_id: str) -> Source | None:
         """A source of a chat as it is shown; None when there is none."""
         check_chat(user_id, chat_id)
-        shown = await asyncio.to_thread(self._catalogue.shown, user_id, chat_id, source_id)
+        shown = await asyncio.to_thread(self._catalogue.shown, user_id, chat_id, checked_id(source_id))
         return shown[0] if shown else None
 
     async def fragments(
@@ -218,9 +197,8 @@ class SessionMemory:
     ) -> list[Fragment]:
         """The chunks of a source with these numbers, in that order."""
         with self._versions.in_use():
-            source = await self._known(user_id, chat_id, source_id)
-            ids = [point_id(source.version, index) for index in indexes]
-            records = await self._collection.retrieve(user_id, ids)
+            ids = await self._points(user_id, chat_id, source_id, indexes)
+            records = await self._collection.retrieve(user_id, list(ids))
         return [Fragment.from_payload(record.payload) for record in records]
 
     async def vectors(
@@ -228,8 +206,7 @@ class SessionMemory:
     ) -> dict[int, Vector]:
         """The embeddings of these chunks of a source, of those that have one yet."""
         with self._versions.in_use():
-            source = await self._known(user_id, chat_id, source_id)
-            ids = {point_id(source.version, index): index for index in indexes}
+            ids = await self._points(user_id, chat_id, source_id, indexes)
             vectors = await self._collection.vectors(user_id, list(ids))
         return {ids[id_]: vector for id_, vector in vectors.items()}
 
@@ -238,15 +215,16 @@ class SessionMemory:
 
         Raises:
             UnknownSource: The chat has none of the id.
-            Refused: It is the conversation, which goes with the session.
+            Refused: It is no id, or the conversation, which goes with the session.
         """
         check_chat(user_id, chat_id)
+        source_id = checked_id(source_id)
         if source_id == CONVERSATION:
             msg = f"{CONVERSATION!r} is the record of this chat: it goes when the session is closed."
             raise Refused(msg)
         chunks = await asyncio.to_thread(self._catalogue.remove, user_id, chat_id, source_id)
         if chunks is None:
-            raise UnknownSource(await self._unknown(user_id, chat_id, source_id))
+            raise await self._unknown(user_id, chat_id, source_id)
         await self._versions.clear()
         return chunks
 
@@ -277,21 +255,39 @@ class SessionMemory:
     async def _view(self, user_id: str, scope: str | None, source_id: str) -> View:
         view = await asyncio.to_thread(self._catalogue.view, user_id, scope, source_id)
         if source_id and not view.sources:
-            raise UnknownSource(await self._unknown(user_id, scope, source_id))
+            raise await self._unknown(user_id, scope, source_id)
         if view.indexing:
             self._indexer.see_to_it()
         return view
 
-    async def _known(self, user_id: str, chat_id: str, source_id: str) -> Source:
-        if source := await self.source(user_id, chat_id, source_id):
-            return source
-        raise UnknownSource(await self._unknown(user_id, chat_id, source_id))
+    async def _points(
+        self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
+    ) -> dict[str, int]:
+        """The ids of these chunks of a source, with their numbers."""
+        source = await self.source(user_id, chat_id, source_id)
+        if source is None:
+            raise await self._unknown(user_id, chat_id, source_id)
+        if wrong := [index for index in indexes if not 0 <= index < source.chunks]:
+            msg = f"{source_id!r} has no chunk {brief(wrong[0])}: it has {source.chunks}, numbered from 0."
+            raise Refused(msg)
+        return {point_id(source.version, index): index for index in indexes}
 
-    async def _unknown(self, user_id: str, scope: str | None, source_id: str) -> str:
+    async def _unknown(self, user_id: str, scope: str | None, source_id: str) -> UnknownSource:
         ids = await asyncio.to_thread(self._catalogue.ids, user_id, scope)
-        near = await asyncio.to_thread(get_close_matches, source_id, ids, 5, 0.3)
-        nearest = f" The nearest ids are: {', '.join(map(repr, near))}." if near else ""
-        return f"No source has the id {brief(source_id)}.{nearest}"
+        return await asyncio.to_thread(UnknownSource, source_id, ids)
+
+
+def _scope(
+    user_id: str, chat_id: str, source_id: str, limit: int, *, everywhere: bool
+) -> tuple[str | None, str]:
+    """The chat, None for all, and the source, empty for all, that are meant.
+
+    Raises:
+        Refused: One of them can't be, or the limit can't.
+    """
+    check_chat(user_id, chat_id)
+    check_limit("limit", limit)
+    return None if everywhere else chat_id, source_id and checked_id(source_id)
 
 
 def _terms(query: str, languages: set[str]) -> SparseVector:

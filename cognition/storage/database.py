@@ -33,9 +33,17 @@ class Database:
         self._migrate()
 
     def rows(self, sql: str, values: Sequence[object] | dict[str, Any] = ()) -> list[sqlite3.Row]:
-        """The rows that a statement gives; outside of `transaction` it stands for itself."""
+        """The rows that a statement gives; outside of `transaction` it stands for itself.
+
+        Half a character in a value is kept, and looked for, as a question mark: SQLite takes UTF-8 only.
+        """
+        whole: Sequence[object] | dict[str, Any]
+        if isinstance(values, dict):
+            whole = {name: _whole(value) for name, value in values.items()}
+        else:
+            whole = [_whole(value) for value in values]
         with self._lock:
-            return self._connection.execute(sql, values).fetchall()
+            return self._connection.execute(sql, whole).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -62,3 +70,7 @@ class Database:
             for statement in MIGRATIONS[taken:]:
                 self._connection.execute(statement)
             self._connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+
+
+def _whole(value: object) -> object:
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

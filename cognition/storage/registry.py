@@ -9,7 +9,7 @@ from typing_extensions import TypedDict, Unpack
 
 from cognition.documents.kind import ResourceType
 from cognition.memory.dates import now
-from cognition.memory.engine import check_user
+from cognition.memory.engine import check_user, check_whole
 from cognition.refusal import Refused
 from cognition.storage.database import Database
 
@@ -143,8 +143,11 @@ class Registry:
             resource_type: Only this type; empty for all.
             status: Only this status; empty for all.
             term: Only those with this in their name or summary, in any case; empty for all.
+
+        Raises:
+            Refused: The user or the chat is blank.
         """
-        check_user(user_id)
+        check_chat(user_id, chat_id)
         conditions, values = ["user_id = ?", "chat_id = ?"], [user_id, chat_id]
         for column, value in (("resource_type", resource_type), ("status", status)):
             if value:
@@ -194,7 +197,7 @@ class Registry:
 
     def purge(self, user_id: str, chat_id: str) -> int:
         """Forget all resources of a chat; tells how many there were."""
-        check_user(user_id)
+        check_chat(user_id, chat_id)
         deleted = self._database.rows(
             "DELETE FROM resources WHERE user_id = ? AND chat_id = ? RETURNING id", (user_id, chat_id)
         )
@@ -222,16 +225,17 @@ def native_id(user_id: str, chat_id: str, milliseconds: int) -> str:
     return f"U_{_plain(user_id)}_C_{_plain(chat_id)}_T_{milliseconds}"
 
 
-def check_chat(user_id: str, chat_id: str) -> None:
+def check_chat(user_id: object, chat_id: object) -> None:
     """Refuse a user or a chat that is none.
 
     Raises:
-        Refused: One of them is blank.
+        Refused: One of them is blank, not a text, or holds what UTF-8 cannot.
     """
     check_user(user_id)
-    if not chat_id.strip():
+    if not isinstance(chat_id, str) or not chat_id.strip():
         msg = f"The chat {chat_id!r} is blank: run the graph on a thread, with a thread_id in its config."
         raise Refused(msg)
+    check_whole("chat", chat_id)
 
 
 def _plain(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cognition.context import BoundContext
+from cognition.refusal import Refused
 from cognition.services import Services
 from cognition.settings import Settings
 from graphs.ingestion import graph
@@ -71,6 +72,32 @@ async def test_p52_p79_every_name_is_one_of_a_file_in_the_chats_folder(
         assert place.resolve().is_relative_to(services.settings.home / "files")
         assert place.name == one["name"]
         assert len(place.name.encode()) <= 255
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"files": {"path": "a.md"}},
+        {"files": "a.md"},
+        {"message_id": 7},
+        {"message_id": None},
+        {"context_fill": "full"},
+        {"context_fill": float("nan")},
+        {"context_fill": -0.1},
+    ],
+    ids=str,
+)
+async def test_an_input_of_no_use_is_refused_by_its_name(wrong: dict[str, Any], services: Services) -> None:
+    given = {"files": [file("a.md", "Fine.")], **wrong}
+    context = BoundContext(user_id="ada", bound=services)
+    with pytest.raises(Refused, match=f"The {next(iter(wrong))} .* (is|are) no(ne| list): give"):
+        await graph.ainvoke(given, thread("c"), context=context)
+    assert not (services.settings.home / "files").exists()
+
+
+async def test_p52_a_message_id_with_half_a_character_stops_no_file(give: Give, services: Services) -> None:
+    (told,) = await give(file("a.md", "Fine."), message_id="a\ud83d")
+    assert (await row(services, told)).message_id == "a?"
 
 
 async def test_p61_what_a_path_leads_to_is_a_file_in_an_allowed_folder_or_refused(

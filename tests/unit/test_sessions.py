@@ -7,7 +7,8 @@ import pytest
 
 from cognition.ingestion.attachments import Attachment
 from cognition.ingestion.batch import ingest_batch
-from cognition.memory.session import SessionMemory, UnknownSource
+from cognition.memory.arguments import UnknownSource
+from cognition.memory.session import SessionMemory
 from cognition.refusal import Refused
 from cognition.services import Services
 from cognition.sessions import close_session, closed_at, list_sessions, show_session

@@ -16,6 +16,7 @@ from cognition.memory.engine.port import (
     VectorCollection,
     VectorEngine,
     check_user,
+    check_whole,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "VectorCollection",
     "VectorEngine",
     "check_user",
+    "check_whole",
     "open_engine",
 ]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from reprlib import repr as brief
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -217,8 +218,21 @@ def check_user(user_id: object) -> None:
     if not isinstance(user_id, str) or not user_id.strip():
         msg = f"The user {user_id!r} is blank: memories are read and written for one user at a time."
         raise Refused(msg)
+    check_whole("user", user_id)
+
+
+def check_whole(what: str, id_: str) -> None:
+    """Refuse an id that can't be stored.
+
+    Args:
+        what: Whose id it is.
+        id_: The id.
+
+    Raises:
+        Refused: It holds half a character, which UTF-8 cannot.
+    """
     try:
-        user_id.encode()
+        id_.encode()
     except UnicodeEncodeError as error:
-        msg = f"The user {user_id!r} holds half a character: pass its id as valid Unicode."
+        msg = f"The {what} {brief(id_)} holds half a character: pass its id as valid Unicode."
         raise Refused(msg) from error

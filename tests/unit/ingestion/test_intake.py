@@ -141,3 +141,18 @@ def test_p47_a_resource_is_gone_on_with_in_its_own_chat_only(open_intake: Open) 
         (received,) = intake.receive(user, chat, {"resource_id": resource.id})
         assert received["resource_id"] == ""
         assert "This chat has no resource" in received["error"]
+
+
+@pytest.mark.parametrize("name", ["../../../escaped", "a\0b", "a\ud83d", "", "..", "x" * 9_000])
+def test_p52_p79_no_name_leads_out_of_the_chats_files(name: str, open_intake: Open, tmp_path: Path) -> None:
+    resource, new = open_intake().take("ada", "c", Attachment(name, b"kept"))
+    assert new
+    kept = (tmp_path / "home" / resource.storage_path).resolve()
+    assert kept.is_relative_to(tmp_path / "home" / "files" / "ada" / "c")
+    assert kept.read_bytes() == b"kept"
+    assert resource.name == kept.name
+
+
+def test_p52_an_id_with_half_a_character_is_no_resource(open_intake: Open) -> None:
+    (received,) = open_intake().receive("ada", "c", {"resource_id": "a\ud83d"})
+    assert received["error"].startswith("This chat has no resource 'a\\ud83d': give an id")

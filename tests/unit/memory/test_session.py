@@ -11,9 +11,10 @@ import pytest
 from cognition.embedding.base import Role, Vectors
 from cognition.history import estimate_tokens
 from cognition.memory import saving
+from cognition.memory.arguments import UnknownSource
 from cognition.memory.dates import Period
 from cognition.memory.engine import Filter, StampMismatch
-from cognition.memory.session import SessionMemory, UnknownSource
+from cognition.memory.session import SessionMemory
 from cognition.refusal import Refused
 from cognition.services import Services
 from tests.unit.memory.test_refusals import NAUGHTY

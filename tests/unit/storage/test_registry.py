@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cognition.refusal import Refused
 from cognition.storage.database import Database
 from cognition.storage.registry import Registry, native_id
 
@@ -132,3 +133,29 @@ def test_a_registry_outlives_its_process(tmp_path: Path) -> None:
     database = Database(tmp_path)
     assert Registry(database).get("ada", row.id) == row
     database.close()
+
+
+@pytest.mark.parametrize("chat", ["", " ", None, 7, "a\ud83d"])
+def test_p52_a_chat_that_is_none_is_refused_by_its_name(registry: Registry, chat: Any) -> None:
+    registry.add("ada", "a?", **given())
+    for call in (
+        lambda: registry.add("ada", chat, **given()),
+        lambda: registry.find("ada", chat),
+        lambda: registry.purge("ada", chat),
+    ):
+        with pytest.raises(Refused, match=r"^The chat .* (is blank: run|holds half a character: pass)"):
+            call()
+    assert len(registry.find("ada", "a?")) == 1
+
+
+def test_p52_half_a_character_finds_nothing_and_is_kept_as_a_question_mark(registry: Registry) -> None:
+    half = "a\ud83d"
+    row, _ = registry.add("ada", "c", **given(message_id=half))
+    assert registry.get("ada", half) is None
+    assert registry.update("ada", half, chunks=1) is None
+    assert not registry.delete("ada", half)
+    assert registry.find("ada", "c", term=half) == []
+    assert registry.find("ada", "c", resource_type=half, status=half) == []
+    changed = registry.update("ada", row.id, summary=half, error=half)
+    assert changed
+    assert (changed.message_id, changed.summary, changed.error) == ("a?", "a?", "a?")

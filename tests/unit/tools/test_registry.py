@@ -73,6 +73,8 @@ async def test_p46_the_files_of_this_conversation_are_listed_newest_first(
         ({"status": "DONE</x>"}, "Error: status 'DONE&lt;/X&gt;' is none of PENDING_INGESTION"),
         ({"resource_id": "U_x"}, "No resource has the id 'U_x'"),
         ({"search_term": "nothing"}, "No resource is like that"),
+        ({"search_term": "a\ud83d"}, "No resource is like that"),
+        ({"resource_id": "a\ud83d"}, r"No resource has the id 'a\ud83d'"),
     ],
 )
 async def test_what_is_not_there_is_a_sentence_that_says_what_to_do(
@@ -82,6 +84,10 @@ async def test_what_is_not_there_is_a_sentence_that_says_what_to_do(
     told = await query(**args)
     assert told.startswith(sentence)
     assert "all" in told
+
+
+async def test_p52_a_chat_that_is_none_is_named(query: Query) -> None:
+    assert (await query(chat="a\ud83d")).startswith(r"Error: The chat 'a\ud83d' holds half a character")
 
 
 async def test_one_resource_is_shown_whole_with_the_way_to_its_text(registry: Registry, query: Query) -> None:

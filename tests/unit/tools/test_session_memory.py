@@ -115,6 +115,27 @@ async def test_a_limit_is_kept_within_bounds(limit: int, use: Use) -> None:
     assert "- [ports" in await use(search_sessions_context, limit=limit)
 
 
+async def test_p52_half_a_character_gets_a_sentence_wherever_it_stands(use: Use) -> None:
+    half = "a\ud83d"
+    await use(save_session_context, text=SHIPS, source_id="a?")
+    no_id = "The source_id 'a\\ud83d' is no id: give 1 to 200 visible characters."
+    for tool, given, sentence in (
+        (save_session_context, {"text": "x", "source_id": half}, no_id),
+        (search_sessions_context, {"query": "ships", "source_id": half}, no_id),
+        (search_sessions_context, {"source_id": half}, no_id),
+        (search_sessions_context, {"start_date": half}, "is no date"),
+        (delete_session_context_source, {"source_id": half}, f"nothing deleted. {no_id}"),
+        (search_sessions_context, {"chat": half}, "The chat 'a\\ud83d' holds half a character"),
+        (search_sessions_context, {"chat": ""}, "The chat '' is blank"),
+    ):
+        told = await use(cast("BaseTool", tool), **given)
+        assert told.startswith("Error: ")
+        assert sentence in told
+        told.encode()
+    assert "<passage" in await use(search_sessions_context, query=half)
+    assert "1 source," in await use(search_sessions_context)
+
+
 async def test_what_a_model_saves_takes_the_place_of_no_file(use: Use, services: Services) -> None:
     registry = await services.registry()
     given: Any = {"name": "contract.md", "resource_type": "text", "mime": "text/markdown", "size": 4}
