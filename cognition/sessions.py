@@ -1,7 +1,7 @@
 """The sessions of a user: what each chat holds beside its conversation, and its end.
 
 A session is what a chat was given and what it works on: resources, sources in session memory, sub-agents.
-Long-term memories are never part of one.
+Long-term memories are never part of one, nor are a chat's messages and its name: by these it goes on later.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from cognition.memory.sources import Source
 from cognition.services import Services
+from cognition.storage.chats import Chats
 from cognition.storage.closings import Closings
 from cognition.storage.registry import Resource
 from cognition.storage.threads import AgentThread
@@ -35,7 +36,8 @@ async def list_sessions(services: Services, user_id: str) -> dict[str, Any]:
         sessions[source.chat_id][1].append(source)
     for agent in agents:
         sessions[agent.chat_id][2].append(agent)
-    rows = [_summary(chat_id, content) for chat_id, content in sessions.items()]
+    names = await chat_names(services, user_id)
+    rows = [_summary(chat_id, names.get(chat_id, ""), content) for chat_id, content in sessions.items()]
     rows.sort(key=lambda row: row["changed_at"], reverse=True)
     return {"user_id": user_id, "total": len(rows), "sessions": rows}
 
@@ -51,6 +53,7 @@ async def show_session(services: Services, user_id: str, chat_id: str) -> dict[s
     return {
         "user_id": user_id,
         "chat_id": chat_id,
+        "chat_name": (await chat_names(services, user_id)).get(chat_id, ""),
         "closed_at": closed,
         "resources": [resource_row(resource) for resource in resources],
         "sources": [_source(source) for source in sources],
@@ -76,11 +79,18 @@ async def close_session(services: Services, user_id: str, chat_id: str) -> dict[
     return {
         "user_id": user_id,
         "chat_id": chat_id,
+        "chat_name": (await chat_names(services, user_id)).get(chat_id, ""),
         "resources": len(resources),
         "sources": len(sources),
         "chunks": sum(source.chunks for source in sources),
         "agents": len(agents),
     }
+
+
+async def chat_names(services: Services, user_id: str) -> dict[str, str]:
+    """The names that a user gave chats, by the ids of these."""
+    chats = Chats(await services.database())
+    return await asyncio.to_thread(chats.names, user_id)
 
 
 async def closed_at(services: Services, user_id: str, chat_id: str) -> float:
@@ -124,7 +134,7 @@ async def _content(services: Services, user_id: str, chat_id: str | None = None)
     return resources, listing.sources, await asyncio.to_thread(threads.of_chat, user_id, chat_id)
 
 
-def _summary(chat_id: str, content: Content) -> dict[str, Any]:
+def _summary(chat_id: str, chat_name: str, content: Content) -> dict[str, Any]:
     resources, sources, agents = content
     changed = max(
         *(resource.updated_at for resource in resources),
@@ -135,6 +145,7 @@ def _summary(chat_id: str, content: Content) -> dict[str, Any]:
     )
     return {
         "chat_id": chat_id,
+        "chat_name": chat_name,
         "resources": len(resources),
         "bytes": sum(resource.size for resource in resources),
         "sources": len(sources),

@@ -9,8 +9,9 @@ from typing import Any
 
 import typer
 
+from cognition.cli.chats import go_on, keep_name, meant, new_chat
 from cognition.cli.files import with_files
-from cognition.cli.session import Answered, Notice, new_chat, open_session
+from cognition.cli.session import Answered, Notice, open_session
 from cognition.cli.view import notice_line, printable, readable
 from cognition.context import Context
 from cognition.levels import Policy
@@ -32,13 +33,13 @@ def run(question: str, user: str, chat: str, policy: Policy, files: Sequence[Pat
     named, chat = bool(chat), chat or new_chat()
     answer, asked_back = asyncio.run(_ask(text, files, chat, Context(user_id=user, policy=policy)))
     if as_json:
-        told: dict[str, Any] = {"chat_id": chat, "answer": answer.text, **answer.account}
+        told: dict[str, Any] = {**meant(chat), "answer": answer.text, **answer.account}
         typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         failed = "error" in answer.account
         typer.echo(printable(answer.text), err=failed)
         if not named and (files or asked_back):
-            typer.secho(f"Go on with it: cognition chat --chat {chat}", err=True, dim=True)
+            typer.secho(printable(f"Go on with it: {go_on(chat)}"), err=True, dim=True)
     if "error" in answer.account:
         raise typer.Exit(1)
 
@@ -49,6 +50,7 @@ async def _ask(text: str, files: Sequence[Path], chat: str, context: Context) ->
     settings = process_settings()
     async with open_session(settings) as session:
         content, taken = await with_files(session, settings, context.user_id, chat, text, files)
+        await keep_name(settings, context.user_id, chat)
         if taken:
             await _ingested(session.ingest(context.user_id, chat, [resource.id for resource in taken]))
         async for event in session.turn(chat, content, context):

@@ -15,11 +15,12 @@ import typer
 from langchain_core.messages import HumanMessage
 from rich.filesize import decimal
 
+from cognition.cli.chats import go_on, keep_name, new_chat
 from cognition.cli.files import with_files
 from cognition.cli.memory import table
 from cognition.cli.mentions import Line, read_line
 from cognition.cli.refusals import sentence_of
-from cognition.cli.session import Session, exchanges, new_chat, open_session
+from cognition.cli.session import Session, exchanges, open_session
 from cognition.cli.view import PlainView, TerminalView, View
 from cognition.context import Context
 from cognition.levels import Policy
@@ -118,7 +119,7 @@ class Talk:
             await self.through(typed_lines())
         finally:
             loop.remove_signal_handler(signal.SIGINT)
-        self.view.note(f"Go on with this chat: cognition chat --chat {self._chat}")
+        self.view.note(f"Go on with this chat: {go_on(self._chat)}")
 
     def _interrupt(self) -> None:
         if self._turn:
@@ -158,6 +159,7 @@ class Talk:
             self.view.note(sentence)
         user, settings = self._context.user_id, process_settings()
         content, taken = await with_files(self._session, settings, user, self._chat, said.text, said.paths)
+        await keep_name(settings, user, self._chat)
         for resource in taken:
             self.view.note(f"· {resource.name} goes with it ({decimal(resource.size)})")
         async with aclosing(self._session.turn(self._chat, content, self._context)) as events:

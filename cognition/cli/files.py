@@ -6,7 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cognition.cli.session import Content, Session, thread_of
+from cognition.cli.chats import thread_of
+from cognition.cli.session import Content, Session
 from cognition.ingestion.attachments import Attachment
 from cognition.ingestion.intake import from_path
 from cognition.services import Services

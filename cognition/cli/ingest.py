@@ -10,9 +10,10 @@ from typing import Any
 
 import typer
 
+from cognition.cli.chats import go_on, keep_name, meant, new_chat
 from cognition.cli.files import Taken, take_files
 from cognition.cli.progress import Progressing, progressing
-from cognition.cli.session import Session, new_chat, open_session
+from cognition.cli.session import Session, open_session
 from cognition.cli.view import INGESTED, printable
 from cognition.settings import Settings, process_settings
 from cognition.storage.files import NotTaken
@@ -31,17 +32,17 @@ def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json
         typer.Exit: One of them was not taken or could not be dealt with, none of them can be read, or the
             user stopped it.
     """
-    go_on = "give the same command again"
+    again = "give the same command again"
     if not chat:
         chat = new_chat()
-        go_on += f" with --chat {chat}"
+        again += f" with --chat {chat}"
     try:
         report = asyncio.run(_ingest(process_settings(), paths, user, chat, recursive))
     except KeyboardInterrupt:
-        typer.echo(f"Stopped: {go_on} to go on.", err=True)
+        typer.echo(f"Stopped: {again} to go on.", err=True)
         raise typer.Exit(130) from None
     if as_json:
-        typer.echo(json.dumps({"chat_id": chat, **report}, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps({**meant(chat), **report}, ensure_ascii=False, indent=2))
     else:
         for resource in report["resources"]:
             typer.echo(printable(line(resource)))
@@ -50,7 +51,7 @@ def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json
         for refusal in report["refused"]:
             typer.echo(printable(f"✗ {refusal}"), err=True)
         if report["resources"]:
-            typer.echo(f"Ask about it: cognition chat --chat {chat}", err=True)
+            typer.echo(printable(f"Ask about it: {go_on(chat)}"), err=True)
     statuses = [resource["status"] for resource in report["resources"]]
     if report["refused"] or "FAILED" in statuses or not set(statuses).difference(UNREAD):
         raise typer.Exit(1)
@@ -74,6 +75,8 @@ async def _ingest(
     async with open_session(settings) as session:
         with progressing(shown=sys.stderr.isatty()) as progress:
             taken, refused = await _take(session, settings, paths, user, chat, recursive, progress)
+            if taken:
+                await keep_name(settings, user, chat)
             resources: list[dict[str, Any]] = []
             ids = list(dict.fromkeys(file.resource.id for file in taken))
             async with aclosing(session.ingest(user, chat, ids)) as events:

@@ -11,7 +11,8 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from cognition.cli.session import Content, Event, Held, Notice, council_events_of, events_of, thread_of
+from cognition.cli.chats import thread_of
+from cognition.cli.session import Content, Event, Held, Notice, council_events_of, events_of
 from cognition.context import BoundContext, Context
 from cognition.delegation.listing import close_agent, list_agents, resume_agent, show_agent
 from cognition.ingestion.batch import ingest_batch

@@ -13,6 +13,7 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.schema import StreamMode, StreamPart
 
+from cognition.cli.chats import thread_of
 from cognition.cli.session import (
     Content,
     Event,
@@ -21,7 +22,6 @@ from cognition.cli.session import (
     TurnFailed,
     council_events_of,
     events_of,
-    thread_of,
 )
 from cognition.context import Context
 from cognition.levels import Policy

@@ -4,17 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from reprlib import repr as brief
 from typing import Any, Protocol
-from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage, convert_to_messages
 
 from cognition.context import Context
-from cognition.embedding.base import clean
 from cognition.history import STAMP
 from cognition.levels import Policy
-from cognition.refusal import Refused
 from cognition.services import Services
 from cognition.settings import Settings, process_settings
 from cognition.storage.folder import FolderInUse
@@ -174,26 +170,6 @@ def ask_session(question: Callable[[Session], Awaitable[dict[str, Any]]]) -> dic
             return await question(session)
 
     return asyncio.run(ask())
-
-
-def new_chat() -> str:
-    """The id of a new chat."""
-    return str(uuid4())
-
-
-def thread_of(chat: str) -> str:
-    """The thread behind a chat: its id when that is a UUID, else one that is always the same for the name.
-
-    Raises:
-        Refused: The name is blank or no text.
-    """
-    if not chat.strip() or clean(chat) != chat:
-        msg = f"The chat {brief(chat)} is none: name it with letters or digits, or leave it out."
-        raise Refused(msg)
-    try:
-        return str(UUID(chat))
-    except ValueError:
-        return str(uuid5(NAMESPACE_URL, f"cognition:{chat}"))
 
 
 async def events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGenerator[Event]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.filesize import decimal
 
+from cognition.cli.chats import called
 from cognition.cli.ingest import where
 from cognition.cli.session import ask_session
 from cognition.cli.view import show_told
@@ -25,23 +26,22 @@ def show(user: str, chat: str, *, as_json: bool) -> None:
         *(_source(source) for source in told["sources"]),
         *(_agent(agent) for agent in told["agents"]),
     ]
-    show_told(told, "\n".join(parts) or f"The chat {chat!r} holds nothing.", as_json=as_json)
+    show_told(told, "\n".join(parts) or f"The chat {called(told)!r} holds nothing.", as_json=as_json)
 
 
 def close(user: str, chat: str, *, as_json: bool) -> None:
     """Delete what one session holds, and print how much that was."""
     told = ask_session(lambda session: session.close(user, chat))
     counts = [_count(told[kind], kind) for kind in ("resources", "sources", "agents") if told[kind]]
-    gone = (
-        f"Deleted for good: {', '.join(counts)}." if counts else f"The chat {chat!r} held nothing to delete."
-    )
+    nothing = f"The chat {called(told)!r} held nothing to delete."
+    gone = f"Deleted for good: {', '.join(counts)}." if counts else nothing
     show_told(told, f"{gone} {STAYS}", as_json=as_json)
 
 
 def _session(row: dict[str, Any]) -> str:
     kinds = [_count(row[kind], kind) for kind in ("resources", "sources", "agents") if row[kind]]
     size = f" ({decimal(row['bytes'])})" if row["bytes"] else ""
-    return f"{row['chat_id']} · {row['changed_on']} · {', '.join(kinds)}{size}"
+    return f"{called(row)} · {row['changed_on']} · {', '.join(kinds)}{size}"
 
 
 def _resource(row: dict[str, Any]) -> str:

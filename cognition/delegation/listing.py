@@ -14,6 +14,7 @@ from cognition.delegation.assignment import Assignment, Report
 from cognition.delegation.sub_agents import SubAgents, UnknownThread
 from cognition.levels import Policy
 from cognition.services import Services
+from cognition.sessions import chat_names
 from cognition.storage.threads import AgentThread
 
 Events = AsyncGenerator[dict[str, Any]]
@@ -32,7 +33,10 @@ async def list_agents(services: Services, user_id: str, chat_id: str = "") -> di
     """
     threads = await services.threads()
     found = await asyncio.to_thread(threads.of_user, user_id)
-    rows = [_row(thread, threads.is_busy(thread)) for thread in found if chat_id in ("", thread.chat_id)]
+    names = await chat_names(services, user_id)
+    rows = [
+        _row(thread, names, threads.is_busy(thread)) for thread in found if chat_id in ("", thread.chat_id)
+    ]
     return {"user_id": user_id, "total": len(rows), "agents": rows}
 
 
@@ -44,8 +48,9 @@ async def show_agent(services: Services, user_id: str, sub_sid: str) -> dict[str
     """
     agents, thread = await _found(services, user_id, sub_sid)
     threads = await services.threads()
+    names = await chat_names(services, user_id)
     said = [_said(message) for message in await agents.messages(thread.sub_sid)]
-    return {**_row(thread, threads.is_busy(thread)), "messages": said}
+    return {**_row(thread, names, threads.is_busy(thread)), "messages": said}
 
 
 async def resume_agent(
@@ -93,7 +98,7 @@ async def close_agent(services: Services, user_id: str, sub_sid: str) -> dict[st
     """
     agents, thread = await _found(services, user_id, sub_sid)
     await agents.close(thread.sub_sid)
-    return _row(thread, busy=False)
+    return _row(thread, await chat_names(services, user_id), busy=False)
 
 
 async def _found(
@@ -121,12 +126,12 @@ async def _found(
     return SubAgents(graph, context), thread
 
 
-def _row(thread: AgentThread, busy: bool) -> dict[str, Any]:
+def _row(thread: AgentThread, names: dict[str, str], busy: bool) -> dict[str, Any]:
     times = {
         f"{name}_on": f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
         for name, moment in (("created", thread.created_at), ("updated", thread.updated_at))
     }
-    return {**vars(thread), "busy": busy, **times}
+    return {**vars(thread), "chat_name": names.get(thread.chat_id, ""), "busy": busy, **times}
 
 
 def _said(message: AnyMessage) -> dict[str, Any]:

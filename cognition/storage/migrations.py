@@ -33,4 +33,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) STRICT, WITHOUT ROWID""",
     "ALTER TABLE cognitive_threads ADD COLUMN policy TEXT NOT NULL DEFAULT 'AUTO_PRO'",
     "ALTER TABLE cognitive_threads ADD COLUMN memory TEXT NOT NULL DEFAULT 'on'",
+    """CREATE TABLE chats (
+        user_id TEXT NOT NULL, chat_id TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (user_id, chat_id)
+    ) STRICT, WITHOUT ROWID""",
 )

@@ -190,8 +190,9 @@ def test_the_command_line_goes_through_the_server(
     facts = {m["memory_id"]: m["fact"] for m in json.loads(listed.stdout)["memories"]}
     assert list(facts.values()) == ["I play the oboe"], listed.stderr
     told = json.loads(cognition("ask", "hello", "--user", "eve", "--chat", "work", "--json").stdout)
-    assert told["chat_id"] == "work"
+    assert told["chat_name"] == "work"
     assert told["level"] == "MODEL_LITE"
+    assert cognition("sessions", "list", "--user", "eve").stdout.startswith("work · ")
     refused = cognition("ask", "hello", "--user", " ")
     assert (refused.returncode, "is blank" in refused.stderr) == (1, True)
     assert "Traceback" not in refused.stderr

@@ -36,7 +36,7 @@ def test_nothing_piped_in_is_no_error(run: Run) -> None:
 def test_a_chat_goes_on_by_its_name(run: Run) -> None:
     run("chat", "--chat", "work", stdin=b"remember that I play the oboe\n")
     shown = run("ask", "hello", "--chat", "work", "--json")
-    assert '"chat_id": "work"' in shown.stdout
+    assert '"chat_name": "work"' in shown.stdout
 
 
 def test_a_climb_is_told_beside_the_answer(run: Run) -> None:

@@ -1,0 +1,81 @@
+"""Which chat a user means on the command line, and what it is called there."""
+
+import asyncio
+import shlex
+from collections.abc import Mapping
+from reprlib import repr as brief
+from typing import Any, Final
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
+
+from cognition.embedding.base import clean
+from cognition.refusal import Refused
+from cognition.settings import Settings
+from cognition.storage.chats import Chats
+from cognition.storage.database import Database
+
+LONGEST_NAME: Final = 60
+"""Characters of a chat's name in a line; a longer one stands there with the chat's id."""
+
+
+def new_chat() -> str:
+    """The id of a new chat."""
+    return str(uuid4())
+
+
+def thread_of(chat: str) -> str:
+    """The thread behind a chat: its id when that is a UUID, else one that is always the same for the name.
+
+    Raises:
+        Refused: The name is blank or no text.
+    """
+    if not chat.strip() or clean(chat) != chat:
+        msg = f"The chat {brief(chat)} is none: name it with letters or digits, or leave it out."
+        raise Refused(msg)
+    return _id(chat) or str(uuid5(NAMESPACE_URL, f"cognition:{chat}"))
+
+
+def meant(chat: str) -> dict[str, str]:
+    """The id of a chat, and the name by which it is meant; that is empty when it is meant by its id."""
+    return {"chat_id": thread_of(chat), "chat_name": "" if _id(chat) else chat}
+
+
+def called(told: Mapping[str, Any]) -> str:
+    """What a chat is called in a line of a listing: as its user named it, else its id."""
+    name, chat_id = told["chat_name"], str(told["chat_id"])
+    line = " ".join(name.split())
+    if line == name and len(name) <= LONGEST_NAME:
+        return name or chat_id
+    return f"{line[:LONGEST_NAME]}… ({chat_id})"
+
+
+def go_on(chat: str) -> str:
+    """The command by which a chat goes on, as a shell takes it."""
+    return f"cognition chat --chat {shlex.quote(chat)}"
+
+
+async def keep_name(settings: Settings, user: str, chat: str) -> None:
+    """Keep the name of a chat in which something is said, or which is given something.
+
+    It is kept from here whoever holds the folder: several processes may have its database open.
+
+    Raises:
+        Refused: The user is blank, or the chat is none.
+    """
+    if meant(chat)["chat_name"]:
+        await asyncio.to_thread(_keep, settings, user, **meant(chat))
+
+
+def _keep(settings: Settings, user: str, chat_id: str, chat_name: str) -> None:
+    database = Database(settings.home)
+    try:
+        Chats(database).name(user, chat_id, chat_name)
+    finally:
+        database.close()
+
+
+def _id(chat: str) -> str:
+    """The id that a chat is meant by; empty for a name."""
+    try:
+        return str(UUID(chat))
+    except ValueError:
+        return ""

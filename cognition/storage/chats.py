@@ -1,0 +1,35 @@
+"""The names that users gave their chats, which are kept under ids."""
+
+from cognition.memory.engine import check_user
+from cognition.storage.database import Database
+from cognition.storage.registry import check_chat
+
+
+class Chats:
+    """The names of every user's chats; each call is for one user. Blocking: call it in a thread.
+
+    Args:
+        database: The folder's database.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def name(self, user_id: str, chat_id: str, name: str) -> None:
+        """Keep a name; it takes the place of an older one.
+
+        Raises:
+            Refused: The user or the chat is blank.
+        """
+        check_chat(user_id, chat_id)
+        self._database.rows("INSERT OR REPLACE INTO chats VALUES (?, ?, ?)", (user_id, chat_id, name))
+
+    def names(self, user_id: str) -> dict[str, str]:
+        """The names of a user's chats by their ids; of chats that have none there is no entry.
+
+        Raises:
+            Refused: The user is blank.
+        """
+        check_user(user_id)
+        rows = self._database.rows("SELECT chat_id, name FROM chats WHERE user_id = ?", (user_id,))
+        return {row["chat_id"]: row["name"] for row in rows}
