@@ -9,6 +9,8 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from langchain_core.runnables import RunnableConfig
+
 from cognition.memory.sources import Source
 from cognition.services import Services
 from cognition.storage.chats import Chats
@@ -91,6 +93,19 @@ async def chat_names(services: Services, user_id: str) -> dict[str, str]:
     """The names that a user gave chats, by the ids of these."""
     chats = Chats(await services.database())
     return await asyncio.to_thread(chats.names, user_id)
+
+
+async def is_known(services: Services, user_id: str, chat_id: str) -> bool:
+    """Whether a user has a chat: something was said in it, or it was given something, then or now.
+
+    Raises:
+        Refused: The user or the chat is blank.
+    """
+    chats = Chats(await services.database())
+    if await asyncio.to_thread(chats.knows, user_id, chat_id):
+        return True
+    thread = RunnableConfig(configurable={"thread_id": chat_id})
+    return await (await services.checkpointer()).aget_tuple(thread) is not None
 
 
 async def closed_at(services: Services, user_id: str, chat_id: str) -> float:

@@ -9,7 +9,9 @@ from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from cognition.embedding.base import clean
 from cognition.refusal import Refused
-from cognition.settings import Settings
+from cognition.services import Services
+from cognition.sessions import is_known
+from cognition.settings import Settings, process_settings
 from cognition.storage.chats import Chats
 from cognition.storage.database import Database
 
@@ -46,6 +48,30 @@ def called(told: Mapping[str, Any]) -> str:
     if line == name and len(name) <= LONGEST_NAME:
         return name or chat_id
     return f"{line[:LONGEST_NAME]}… ({chat_id})"
+
+
+def check_known(user: str, chat: str) -> None:
+    """Refuse a chat that a user doesn't have, for what is asked about it.
+
+    This is looked up from here whoever holds the folder: several processes may have its databases open.
+
+    Raises:
+        Refused: The user has no such chat, or is blank.
+    """
+    if not asyncio.run(_is_known(process_settings(), user, thread_of(chat))):
+        msg = (
+            f"{user!r} has no chat {called(meant(chat))!r}: `cognition sessions list` shows those that hold "
+            f"something, and `{go_on(chat)}` begins it."
+        )
+        raise Refused(msg)
+
+
+async def _is_known(settings: Settings, user: str, chat_id: str) -> bool:
+    services = Services(settings)
+    try:
+        return await is_known(services, user, chat_id)
+    finally:
+        await services.aclose()
 
 
 def go_on(chat: str) -> str:

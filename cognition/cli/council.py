@@ -15,6 +15,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from cognition.cli.chats import check_known
 from cognition.cli.session import Held, Notice, open_session
 from cognition.cli.view import notice_line, printable, readable
 from cognition.context import Context
@@ -39,9 +40,11 @@ def run(
     """Hold a council and print its report, or all of it as JSON.
 
     Raises:
-        Refused: It can't be held as asked for.
+        Refused: It can't be held as asked for, or the user has no such chat.
         typer.Exit: Nobody answered.
     """
+    if chat:
+        check_known(user, chat)
     asked = {"question": readable(question), "participants": readable(participants), "rounds": rounds}
     try:
         held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))

@@ -26,10 +26,11 @@ class Boundary(TyperGroup):
             raise  # click's way to end quietly when `| head` has read enough
         except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
             from cognition.cli.refusals import sentence_of
+            from cognition.cli.view import printable
 
             if not (sentence := sentence_of(error)):
                 raise
-            typer.echo(sentence, err=True)
+            typer.echo(printable(sentence), err=True)
             raise typer.Exit(1) from None
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.filesize import decimal
 
-from cognition.cli.chats import called
+from cognition.cli.chats import called, check_known
 from cognition.cli.ingest import where
 from cognition.cli.session import ask_session
 from cognition.cli.view import show_told
@@ -19,7 +19,12 @@ def show_all(user: str, *, as_json: bool) -> None:
 
 
 def show(user: str, chat: str, *, as_json: bool) -> None:
-    """Print what one session holds."""
+    """Print what one session holds.
+
+    Raises:
+        Refused: The user has no such chat.
+    """
+    check_known(user, chat)
     told = ask_session(lambda session: session.show(user, chat))
     parts = [
         *(_resource(resource) for resource in told["resources"]),
@@ -30,7 +35,12 @@ def show(user: str, chat: str, *, as_json: bool) -> None:
 
 
 def close(user: str, chat: str, *, as_json: bool) -> None:
-    """Delete what one session holds, and print how much that was."""
+    """Delete what one session holds, and print how much that was.
+
+    Raises:
+        Refused: The user has no such chat.
+    """
+    check_known(user, chat)
     told = ask_session(lambda session: session.close(user, chat))
     counts = [_count(told[kind], kind) for kind in ("resources", "sources", "agents") if told[kind]]
     nothing = f"The chat {called(told)!r} held nothing to delete."

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from cognition.cli.chats import called, thread_of
+from cognition.cli.chats import called, check_known, thread_of
 from cognition.cli.session import ask_session, open_session
 from cognition.cli.view import notice_line, printable, readable, show_told
 from cognition.levels import Policy
@@ -15,7 +15,13 @@ from cognition.settings import process_settings
 
 
 def show_all(user: str, chat: str, *, as_json: bool) -> None:
-    """Print a user's sub-agents, the one that moved last first."""
+    """Print a user's sub-agents, the one that moved last first.
+
+    Raises:
+        Refused: The user has no such chat.
+    """
+    if chat:
+        check_known(user, chat)
     told = ask_session(lambda session: session.agents(user, thread_of(chat) if chat else ""))
     show_told(told, "\n".join(map(_agent, told["agents"])) or "No sub-agent is open.", as_json=as_json)
 

@@ -1,8 +1,16 @@
-"""The names that users gave their chats, which are kept under ids."""
+"""The chats of users: the names that they gave them, and which of them are known here."""
+
+from typing import Final
 
 from cognition.memory.engine import check_user
 from cognition.storage.database import Database
 from cognition.storage.registry import check_chat
+
+TOLD_OF: Final = " UNION ALL ".join(
+    f"SELECT 1 FROM {table} WHERE user_id = :user AND chat_id = :chat"
+    for table in ("chats", "resources", "sources", "cognitive_threads", "closings")
+)
+"""Rows where a chat has a name, holds something, or was closed."""
 
 
 class Chats:
@@ -33,3 +41,12 @@ class Chats:
         check_user(user_id)
         rows = self._database.rows("SELECT chat_id, name FROM chats WHERE user_id = ?", (user_id,))
         return {row["chat_id"]: row["name"] for row in rows}
+
+    def knows(self, user_id: str, chat_id: str) -> bool:
+        """Whether the database tells of a chat: it has a name, holds something, or was closed.
+
+        Raises:
+            Refused: The user or the chat is blank.
+        """
+        check_chat(user_id, chat_id)
+        return bool(self._database.rows(f"{TOLD_OF} LIMIT 1", {"user": user_id, "chat": chat_id}))

@@ -74,3 +74,53 @@ def test_a_name_does_no_harm_in_a_terminal_or_a_shell(run: Run, note: str) -> No
     row = {"chat_id": "the-id", "chat_name": "two\nlines"}
     assert called(row) == "two lines… (the-id)"
     assert called({**row, "chat_name": "x" * 5_000}) == f"{'x' * 60}… (the-id)"
+
+
+SEATED = ("--participants", "architect,coach", "--rounds", "1")
+
+
+@pytest.mark.parametrize("chat", ["NOPE", "a b\x07c", "0ad8018f-5a74-56e2-9b2b-434a5eac6d59"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sessions", "show", "{}"),
+        ("sessions", "close", "{}", "--json"),
+        ("threads", "list", "--chat", "{}"),
+        ("council", "Split?", *SEATED, "--chat", "{}"),
+    ],
+)
+def test_a_chat_that_is_not_there_is_told(run: Run, command: tuple[str, ...], chat: str) -> None:
+    for _ in range(2):  # asking about a chat doesn't begin it
+        ran = run(*(word.format(chat) for word in command))
+        assert (ran.exit_code, ran.stdout) == (1, "")
+        assert ran.stderr.startswith(f"'local' has no chat {chat!r}: `cognition sessions list` shows ")
+        assert ran.stderr.count("\n") == 1
+        assert "\x07" not in ran.stderr
+
+
+def test_a_chat_is_there_once_it_was_spoken_in_or_given_something(run: Run, note: str) -> None:
+    asked = told(run, "ask", "hello")["chat_id"]
+    given = told(run, "ingest", note)["chat_id"]
+    for chat in (asked, given):
+        assert run("threads", "list", "--chat", chat).stdout == "No sub-agent is open.\n"
+        assert run("sessions", "close", chat).stdout.startswith("Deleted for good: ")
+        assert run("sessions", "show", chat).stdout == f"The chat '{chat}' holds nothing.\n"
+        assert "held nothing to delete" in run("sessions", "close", chat).stdout
+
+
+def test_a_chat_that_was_never_ingested_or_indexed_is_there(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COGNITION_INDEX_CONVERSATION", "false")
+    chat = told(run, "ask", "hello")["chat_id"]
+    assert run("sessions", "show", chat).stdout == f"The chat '{chat}' holds nothing.\n"
+    assert run("council", "Split?", *SEATED, "--chat", chat).exit_code == 0
+
+
+def test_p47_a_chat_of_another_user_is_not_there(run: Run, note: str) -> None:
+    run("ingest", note, "--chat", "plant")
+    for command in ("show", "close"):
+        ran = run("sessions", command, "plant", "--user", "eve")
+        assert (ran.exit_code, ran.stdout) == (1, "")
+        assert ran.stderr.startswith("'eve' has no chat 'plant'")
+    assert "1 resource" in run("sessions", "list").stdout

@@ -25,6 +25,7 @@ def test_agents_are_listed_and_shown(run: Run, asking: str) -> None:
     assert shown.startswith(f"{asking} · agent · waiting · 1 step · ")
     assert "asked: plan a trip, and ask me where to go" in shown
     assert [row["sub_sid"] for row in agents(run, "--chat", "work")] == [asking]
+    assert run("ask", "hello", "--chat", "other").exit_code == 0
     assert agents(run, "--chat", "other") == []
     said = run("threads", "show", asking).stdout
     assert "task: plan a trip, and ask me where to go" in said
