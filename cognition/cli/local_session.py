@@ -97,7 +97,7 @@ class LocalSession:
         return await show_agent(self._services, user_id, sub_sid)
 
     async def resume(
-        self, user_id: str, sub_sid: str, text: str, policy: Policy
+        self, user_id: str, sub_sid: str, text: str, policy: Policy | None
     ) -> AsyncGenerator[dict[str, Any]]:
         """Let a sub-agent go on."""
         async with aclosing(resume_agent(self._services, user_id, sub_sid, text, policy)) as events:

@@ -172,7 +172,9 @@ def threads_resume(
     sub_sid: SubSid,
     text: Annotated[str, typer.Argument(help="An answer or a task; none to finish what was cut off.")] = "",
     user: User = "local",
-    policy: PolicyOption = "AUTO_PRO",
+    policy: Annotated[
+        Policy | None, typer.Option("--policy", help="The levels that may think; as before if none.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Go on with a sub-agent. The exit code is 1 when it could not."""

@@ -134,7 +134,7 @@ class ServerSession:
         return await self._ask("GET", f"threads/{quote(sub_sid, safe='')}", user_id)
 
     async def resume(
-        self, user_id: str, sub_sid: str, text: str, policy: Policy
+        self, user_id: str, sub_sid: str, text: str, policy: Policy | None
     ) -> AsyncGenerator[dict[str, Any]]:
         """Let a sub-agent go on; the server cuts it off when the iterator is closed."""
         path = f"threads/{quote(sub_sid, safe='')}/resume"

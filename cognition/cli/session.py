@@ -117,7 +117,9 @@ class Session(Protocol):
         """See `cognition.delegation.listing.show_agent`."""
         ...
 
-    def resume(self, user_id: str, sub_sid: str, text: str, policy: Policy) -> AsyncGenerator[dict[str, Any]]:
+    def resume(
+        self, user_id: str, sub_sid: str, text: str, policy: Policy | None
+    ) -> AsyncGenerator[dict[str, Any]]:
         """See `cognition.delegation.listing.resume_agent`."""
         ...
 

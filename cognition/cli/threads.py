@@ -11,6 +11,7 @@ from cognition.cli.chats import called, check_known, thread_of
 from cognition.cli.session import ask_session, open_session
 from cognition.cli.view import notice_line, printable, readable, show_told
 from cognition.levels import Policy
+from cognition.prompts.blocks import unblocked
 from cognition.settings import process_settings
 
 
@@ -32,14 +33,15 @@ def show(user: str, sub_sid: str, *, as_json: bool) -> None:
     show_told(told, "\n\n".join([_agent(told), *map(_message, told["messages"])]), as_json=as_json)
 
 
-def resume(user: str, sub_sid: str, text: str, policy: Policy, *, as_json: bool) -> None:
+def resume(user: str, sub_sid: str, text: str, policy: Policy | None, *, as_json: bool) -> None:
     """Let a sub-agent go on, and print what came of it; what happens meanwhile is said on standard error.
 
     Raises:
         typer.Exit: It could not go on.
     """
     report = asyncio.run(_resume(user, sub_sid, readable(text), policy))
-    show_told(report, f"{report['sub_sid']} · {report['status']}\n\n{report['text']}", as_json=as_json)
+    parts = [f"{report['sub_sid']} · {report['status']}", unblocked(report["note"]), report["text"]]
+    show_told(report, "\n\n".join(filter(None, parts)), as_json=as_json)
     if report["status"] == "error":
         raise typer.Exit(1)
 
@@ -50,7 +52,7 @@ def close(user: str, sub_sid: str, *, as_json: bool) -> None:
     show_told(told, f"Closed for good: {told['sub_sid']} ({told['role']})", as_json=as_json)
 
 
-async def _resume(user: str, sub_sid: str, text: str, policy: Policy) -> dict[str, Any]:
+async def _resume(user: str, sub_sid: str, text: str, policy: Policy | None) -> dict[str, Any]:
     report: dict[str, Any] = {}
     async with (
         open_session(process_settings()) as session,

@@ -54,7 +54,7 @@ async def show_agent(services: Services, user_id: str, sub_sid: str) -> dict[str
 
 
 async def resume_agent(
-    services: Services, user_id: str, sub_sid: str, text: str, policy: Policy = "AUTO_PRO"
+    services: Services, user_id: str, sub_sid: str, text: str, policy: Policy | None = None
 ) -> Events:
     """Let a sub-agent go on; yields its events, and in the end what came of it.
 
@@ -63,7 +63,7 @@ async def resume_agent(
         user_id: Whose.
         sub_sid: The sub-agent.
         text: The answer to its question, or a further task; empty to finish what it was cut off at.
-        policy: The levels that may think; with AUTO_PRO, those of its newest run.
+        policy: The levels that may think; None for those of its newest run.
 
     Raises:
         Refused: The user has no such sub-agent, or it can't go on.
@@ -102,7 +102,7 @@ async def close_agent(services: Services, user_id: str, sub_sid: str) -> dict[st
 
 
 async def _found(
-    services: Services, user_id: str, sub_sid: str, policy: Policy = "AUTO_PRO"
+    services: Services, user_id: str, sub_sid: str, policy: Policy | None = None
 ) -> tuple[SubAgents, AgentThread]:
     """The sub-agents of the chat that has this one, and the thread of this one."""
     threads = await services.threads()
@@ -120,7 +120,7 @@ async def _found(
         user_id=user_id,
         bound=services,
         chat_id=thread.chat_id,
-        policy=thread.policy if policy == "AUTO_PRO" else policy,  # AUTO_PRO is what who names none sends
+        policy=policy or thread.policy,
         memory=thread.memory,
     )
     return SubAgents(graph, context), thread

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
@@ -21,7 +21,8 @@ class Wish(BaseModel):
 
     text: str = ""
     """The answer to its question, or a further task; empty to finish what it was cut off at."""
-    policy: Policy = "AUTO_PRO"
+    policy: Policy | None = None
+    """The levels that may think; None for those of its newest run."""
 
 
 @answered
@@ -48,7 +49,10 @@ async def resume(request: Request) -> StreamingResponse:
     try:
         wish = Wish.model_validate_json(await request.body())
     except ValidationError:
-        msg = 'How shall it go on? Send {"text": "an answer"}, or {"text": ""} to finish what it was at.'
+        msg = (
+            'How shall it go on? Send {"text": "an answer"}, or {"text": ""} to finish what it was at, and if '
+            f'you like a "policy": one of {", ".join(get_args(Policy))}.'
+        )
         raise Refused(msg) from None
     user, sub_sid = user_of(request), request.path_params["sub_sid"]
     return StreamingResponse(_events(user, sub_sid, wish), media_type="application/x-ndjson")

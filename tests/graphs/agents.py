@@ -1,14 +1,18 @@
 """Sub-agents beside the chat that calls them, both on the same models."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
+
+import pytest
 
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment, Report
 from cognition.delegation.sub_agents import SubAgents
 from cognition.rehearsal import Call, Reply, Request
 from cognition.services import Services
+from cognition.storage.threads import AgentThread
 from graphs.delegation import graph
 
 LOOK = Call("list_skills")
@@ -22,6 +26,20 @@ def agents(services: Services, user: str = "ada", chat: str = "c", **more: Any) 
 async def delegate(services: Services, task: str, **more: Any) -> Report:
     """Have a task done in Ada's chat."""
     return await agents(services).delegate(Assignment(task=task, **more))
+
+
+async def cut_off(services: Services, task: str, **more: Any) -> AgentThread:
+    """An agent whose run ends while its tools are at work."""
+    running: asyncio.Task[Any] | None = None
+
+    def end(event: dict[str, Any]) -> None:
+        if event["event"] == "tool" and running:
+            running.cancel()
+
+    running = asyncio.create_task(agents(services).delegate(Assignment(task=task, **more), end))
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    return (await agents(services).open_threads())[0]
 
 
 def is_agent(request: Request) -> bool:

@@ -16,22 +16,8 @@ from cognition.services import Services
 from cognition.storage.threads import AgentThread
 from graphs.echo import graph
 from tests.conftest import FLASH, LITE
-from tests.graphs.agents import LOOK, agents, beside, delegate, is_agent
+from tests.graphs.agents import LOOK, agents, beside, cut_off, delegate, is_agent
 from tests.graphs.test_echo_levels import ask
-
-
-async def cut_off(services: Services, task: str, **more: Any) -> AgentThread:
-    """An agent whose run ends while its tools are at work."""
-    running: asyncio.Task[Any] | None = None
-
-    def end(event: dict[str, Any]) -> None:
-        if event["event"] == "tool" and running:
-            running.cancel()
-
-    running = asyncio.create_task(agents(services).delegate(Assignment(task=task, **more), end))
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    return (await agents(services).open_threads())[0]
 
 
 async def test_what_was_cut_off_is_listed_and_resumed(rehearsal: RehearsalServer, services: Services) -> None:

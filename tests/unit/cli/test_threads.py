@@ -1,8 +1,15 @@
+import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from cognition.rehearsal import RehearsalServer, Reply
+from cognition.services import Services
+from cognition.settings import Settings
+from tests.conftest import LITE
+from tests.graphs.agents import LOOK, cut_off
 from tests.unit.cli.conftest import Run
 
 
@@ -62,3 +69,34 @@ def test_p47_agents_of_another_user_are_not_there(run: Run, asking: str) -> None
         assert run("threads", command, asking, "--user", "eve").exit_code == 1
     assert run("threads", "list", "--user", " ").exit_code == 1
     assert len(agents(run)) == 1
+
+
+def test_what_was_done_otherwise_than_asked_is_said(
+    run: Run,
+    rehearsal: RehearsalServer,
+    make_settings: Callable[..., Settings],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def begun() -> str:
+        services = Services(make_settings())
+        thread = await cut_off(services, "Is 1 < 2?")
+        await services.aclose()
+        return thread.sub_sid
+
+    rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="1 < 2."), Reply(text="2 > 1.")])
+    sub_sid = asyncio.run(begun())
+    monkeypatch.setenv("GOOGLE_API_KEY", "test")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", rehearsal.url)
+    told = run("threads", "resume", sub_sid, "And turned round?", "--user", "ada")
+    first = "It had been cut off at an earlier task, and finished that first:\n1 < 2."
+    assert told.stdout == f"{sub_sid} · success\n\n{first}\n\n2 > 1.\n"
+
+
+def test_an_agent_goes_on_under_its_policy_or_another(run: Run) -> None:
+    run("ask", "delegate: plan a trip, and ask me where to go", "--policy", "MODEL_LITE")
+    (sub_sid,) = [row["sub_sid"] for row in agents(run)]
+    for policy, level in (((), "MODEL_LITE"), (("--policy", "AUTO_PRO"), "MODEL_PRO"), ((), "MODEL_PRO")):
+        told = json.loads(
+            run("threads", "resume", sub_sid, "think harder about it", *policy, "--json").stdout
+        )
+        assert (told["status"], told["level"]) == ("success", level)
