@@ -6,14 +6,13 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Final
 
-import numpy as np
-
 from cognition.embedding import Embedder
 from cognition.embedding.base import clean
 from cognition.memory.arguments import UnknownSource, check_limit, checked_id, checked_moment
+from cognition.memory.closeness import closest, in_order
 from cognition.memory.conversation import CONVERSATION, Conversation
 from cognition.memory.dates import Period, now
-from cognition.memory.engine import Filter, Scores, SparseVector, Vector, VectorEngine
+from cognition.memory.engine import Filter, SparseVector, Vector, VectorEngine
 from cognition.memory.fragment import Fragment, collection_spec, point_id
 from cognition.memory.indexing import Indexer
 from cognition.memory.lexical import detect_language, query_terms
@@ -25,12 +24,6 @@ from cognition.memory.versions import Versions
 from cognition.refusal import Refused
 from cognition.storage.database import Database
 from cognition.storage.registry import check_chat
-
-DENSE_SHARE: Final = 0.7
-"""The dense part of a fused score; the rest is lexical (`bench/session_recall.py`).
-
-By ranks (RRF, k = 2) half of the best are ties, which costs 0.03 of the mean reciprocal rank.
-"""
 
 OVERFETCH: Final = 3
 """Candidates by meaning and by words for each result."""
@@ -159,10 +152,10 @@ class SessionMemory:
             terms = await asyncio.to_thread(_terms, query, view.languages)
             corpus = Filter(user_id, equals=chats)
             candidates = await self._collection.best(where, corpus, vector, terms, OVERFETCH * limit)
-            scores = self._ranked(candidates, limit)
-            records = await self._collection.retrieve(user_id, list(scores))
-        found = [(Fragment.from_payload(record.payload), scores[record.id]) for record in records]
-        shown, omitted = passages(found, max_tokens)
+            close = {one.id: one for one in closest(candidates, self._embedder.calibration, limit)}
+            records = await self._collection.retrieve(user_id, list(close))
+        found = [(Fragment.from_payload(record.payload), close[record.id]) for record in records]
+        shown, omitted = passages(await asyncio.to_thread(in_order, query, found), max_tokens)
         return Found(shown, omitted, view.sources, view.indexing)
 
     async def sources(
@@ -242,15 +235,6 @@ class SessionMemory:
     async def aclose(self) -> None:
         """Stop working in the background; the next start goes on there."""
         await self._indexer.aclose()
-
-    def _ranked(self, candidates: Scores, limit: int) -> dict[str, float]:
-        """The best points with their fused scores, best first; both scales are those of long-term memory."""
-        similarity = self._embedder.calibration.similarity(candidates.cosine, "question")
-        best = float(candidates.lexical.max(initial=0.0))
-        words = candidates.lexical / best if best > 0 else candidates.lexical
-        fused = DENSE_SHARE * similarity + (1 - DENSE_SHARE) * words
-        order = np.argsort(-fused, kind="stable")[:limit].tolist()
-        return {str(candidates.ids[i]): float(fused[i]) for i in order}
 
     async def _view(self, user_id: str, scope: str | None, source_id: str) -> View:
         view = await asyncio.to_thread(self._catalogue.view, user_id, scope, source_id)
