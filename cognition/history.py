@@ -135,20 +135,32 @@ def _newest_turn(turn: list[AnyMessage], model: str) -> list[AnyMessage]:
 
 def _paired(turn: list[AnyMessage]) -> list[AnyMessage]:
     """The turn with each message of calls followed by exactly its results, in the order of the calls."""
-    results = {m.tool_call_id: m for m in turn if isinstance(m, ToolMessage)}
+    results = _results(turn)
     paired: list[AnyMessage] = []
-    for message in turn:
+    for place, message in enumerate(turn):
         if isinstance(message, AIMessage):
             if not message.tool_calls and not has_content(message):
                 continue
             paired.append(message)
             for call in message.tool_calls:
                 call_id = cast("str", call["id"])
-                answer = results.pop(call_id, None)
+                answer = results.get((place, call_id))
                 paired.append(answer or ToolMessage(UNANSWERED, tool_call_id=call_id, name=call["name"]))
         elif isinstance(message, HumanMessage):
             paired.append(message)
     return paired
+
+
+def _results(turn: list[AnyMessage]) -> dict[tuple[int, str], ToolMessage]:
+    """Each result by the place and the id of its call: there are providers whose ids begin anew each time."""
+    results: dict[tuple[int, str], ToolMessage] = {}
+    called: dict[str, int] = {}
+    for place, message in enumerate(turn):
+        if isinstance(message, AIMessage):
+            called |= {cast("str", call["id"]): place for call in message.tool_calls}
+        elif isinstance(message, ToolMessage) and message.tool_call_id in called:
+            results[called[message.tool_call_id], message.tool_call_id] = message
+    return results
 
 
 def _encodable(message: AnyMessage) -> AnyMessage:

@@ -1,6 +1,7 @@
 """The steps of a sub-agent's turn: it takes a task, thinks and uses tools, and answers or asks back."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import cache
 from reprlib import repr as brief
 from time import monotonic
@@ -44,7 +45,7 @@ CUT_SHORT: Final = "\n\n(The answer ends where the model's output limit was.)"
 
 
 async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Take the task, open the turn's account, and condense what has become too long.
+    """Take the task, and open the turn's account.
 
     Raises:
         Refused: The task is blank, the skill unknown, or the run's user blank.
@@ -62,22 +63,13 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
     said = state.get("messages", [])
     skill_id = _first_skill(said, state.get("skill_id") or "")
     await _skill({"skill_id": skill_id}, runtime)
-    summary, condensed = await condense(
-        services.models,
-        said,
-        state.get("summary", ""),
-        window=services.settings.context_tokens,
-        notify=runtime.stream_writer,
-    )
-    removed = [RemoveMessage(cast("str", message.id)) for message in condensed]
     opening = [SystemMessage(role)] if role and not said else []
     given = HumanMessage(task, response_metadata={STAMP: {"skill_id": skill_id}})
     return {
         "skill_id": skill_id,
         "turn": open_turn(context.policy, services.settings, state.get("turn")),
         "calls": 0,
-        "summary": summary,
-        "messages": cast("list[AnyMessage]", [*removed, *opening, given]),
+        **await _longer(state, [*opening, given], runtime),
     }
 
 
@@ -117,7 +109,7 @@ async def use_tools(state: DelegationState, runtime: Runtime[Context]) -> Delega
     return {
         "turn": with_seconds(state["turn"], monotonic() - started),
         "calls": used,
-        "messages": [*results],
+        **await _longer(state, results, runtime),
     }
 
 
@@ -157,6 +149,22 @@ def route_after_think(
     if turn["transfer"]:
         return "escalate"
     return "ask" if question_in(newest.text) else "close_turn"
+
+
+async def _longer(
+    state: DelegationState, added: Sequence[AnyMessage], runtime: Runtime[Context]
+) -> DelegationState:
+    """The thread with what comes to it, its oldest exchanges condensed when it has become too long."""
+    services = context_of(runtime).services()
+    summary, condensed = await condense(
+        services.models,
+        [*state.get("messages", []), *added],
+        state.get("summary", ""),
+        window=services.settings.context_tokens,
+        notify=runtime.stream_writer,
+    )
+    removed = [RemoveMessage(cast("str", message.id)) for message in condensed]
+    return {"summary": summary, "messages": [*removed, *added]}
 
 
 async def _think(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
@@ -263,7 +271,8 @@ def _answer(messages: list[AnyMessage]) -> str:
         if isinstance(message, AIMessage) and "error" in _stamp(message):
             failure = message.text
         elif isinstance(message, AIMessage):
-            best = message.text.strip() + (CUT_SHORT if "truncated" in _stamp(message) else "")
+            cut_short = "truncated" in _stamp(message) and not question_in(message.text)  # which ends it
+            best = message.text.strip() + (CUT_SHORT if cut_short else "")
     return "\n\n".join(filter(None, [best, failure])) or "I have no answer."
 
 

@@ -7,7 +7,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from cognition.answers import Failure, is_truncated
 from cognition.gauge import TRIMMED_FROM
-from cognition.history import message_tokens, split_turns, trim_turns
+from cognition.history import estimate_tokens, message_tokens, split_turns, trim_turns
 from cognition.models import Models
 from cognition.prompts.delegation import CONDENSE, condense_request
 from cognition.retrying import Notify
@@ -39,7 +39,7 @@ async def condense(
         window: Tokens that the model works with.
         notify: See `Models.call`.
     """
-    if not (old := oldest_exchanges(messages, window)):
+    if not (old := oldest_exchanges(messages, window, beside=estimate_tokens(notes))):
         return notes, []
     request: list[AnyMessage] = [SystemMessage(CONDENSE), HumanMessage(condense_request(notes, old))]
     outcome = await models.call("MODEL_DISTILLATION", request, notify=notify)
@@ -49,7 +49,7 @@ async def condense(
     return shorten(outcome.text.strip(), NOTES), old
 
 
-def oldest_exchanges(messages: Sequence[AnyMessage], window: int) -> list[AnyMessage]:
+def oldest_exchanges(messages: Sequence[AnyMessage], window: int, *, beside: int = 0) -> list[AnyMessage]:
     """What must be condensed of a thread that takes more than its part of the context: whole exchanges.
 
     The newest exchange always stays, however long it is.
@@ -57,9 +57,11 @@ def oldest_exchanges(messages: Sequence[AnyMessage], window: int) -> list[AnyMes
     Args:
         messages: The thread, oldest first.
         window: Tokens that the model works with.
+        beside: Tokens of the notes that stand in the prompt too.
     """
     turns = split_turns(messages)
-    if sum(message_tokens(message) for turn in turns for message in turn) <= window * TRIMMED_FROM:
+    taken = beside + sum(message_tokens(message) for turn in turns for message in turn)
+    if taken <= window * TRIMMED_FROM:
         return []
     kept = trim_turns(turns, int(window * KEPT_WHOLE))
     return [message for turn in turns[: len(turns) - len(kept)] for message in turn]

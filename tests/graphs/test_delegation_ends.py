@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from cognition.prompts.delegation import reported
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from tests.conftest import LITE
@@ -28,3 +29,12 @@ async def test_p74_a_last_call_may_ask_back(rehearsal: RehearsalServer, make_set
     again = await delegate(services, "The first", sub_sid=report.sub_sid)
     assert (again.outcome["status"], again.outcome["text"]) == ("success", "Found.")
     await services.aclose()
+
+
+async def test_p74_a_question_that_was_cut_off_is_still_asked(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(text="Nearly.\n\nQUESTION: which of the two", failure="max_tokens")])
+    report = await delegate(services, "Draft the notice.")
+    assert report.outcome["status"] == "pending_question"
+    assert "<question>\nwhich of the two\n</question>" in reported(report, 25)

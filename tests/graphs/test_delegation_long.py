@@ -43,6 +43,23 @@ async def test_the_oldest_exchanges_become_notes_that_the_agent_goes_on_from(
     await services.aclose()
 
 
+async def test_p3_exchanges_that_a_turn_pushes_out_become_notes_within_it(
+    rehearsal: RehearsalServer, make_settings: Any
+) -> None:
+    services = Services(make_settings(context_tokens=6_000))
+    rehearsal.script(LITE, [Reply(text="The key is 4711.")])
+    sub_sid = (await delegate(services, "Find the key.")).sub_sid
+    rehearsal.script(DISTILLATION, [Reply(text="The key was found: 4711.")])
+    rehearsal.script(LITE, [*[Reply(calls=[LOOK], text=LONG)] * 6, Reply(text="Done.")])
+    report = await delegate(services, "Look around.", sub_sid=sub_sid)
+    assert report.outcome["text"] == "Done."
+    shown = [r for r in rehearsal.requests if r.model == LITE][1:]
+    assert all("The key is 4711." in r.texts or "The key was found: 4711." in task_of(r) for r in shown)
+    assert "The key was found: 4711." in task_of(shown[-1])
+    assert rehearsal.refusals == []
+    await services.aclose()
+
+
 @pytest.mark.parametrize(
     "failing", [Reply(failure="blocked"), Reply(text="Notes, cut off at", failure="max_tokens")]
 )
@@ -59,6 +76,6 @@ async def test_notes_are_carried_over_and_a_failure_loses_nothing(
         rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text=f"More {number}. {LONG}")])
         await delegate(services, f"More {number}", sub_sid=sub_sid)
     asked = [request.texts[0] for request in rehearsal.requests if request.model == DISTILLATION]
-    assert "<earlier_notes>\nFirst notes.\n</earlier_notes>" in asked[-1]
+    assert len([text for text in asked if "<earlier_notes>\nFirst notes.\n</earlier_notes>" in text]) == 1
     assert "Second notes." in task_of(rehearsal.requests[-1])
     await services.aclose()

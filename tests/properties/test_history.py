@@ -1,10 +1,12 @@
 """What is sent to a model, for any thread and every cut."""
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
-from cognition.history import STAMP, message_tokens, prepare_history, split_turns, trim_turns
+from cognition.history import STAMP, UNANSWERED, message_tokens, prepare_history, split_turns, trim_turns
 
 MODELS = ("google_genai:gemini-3.8-flash", "google_genai:gemini-3.1-pro-preview")
 SIGNATURES = "__gemini_function_call_thought_signatures__"
@@ -17,7 +19,7 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
     for _ in range(draw(st.integers(0, 3))):
         model = draw(st.sampled_from(MODELS))
         count = draw(st.integers(1, 3))
-        ids = [f"call{draw(st.integers(0, 10**9))}-{n}" for n in range(count)]
+        ids = [f"call{draw(st.sampled_from([0, 1, 2]))}-{n}" for n in range(count)]
         messages.append(
             AIMessage(
                 draw(st.sampled_from(["", "Looking."])),
@@ -27,7 +29,8 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
             )
         )
         answered = [call for call in ids if draw(st.booleans())]
-        messages += [ToolMessage("found", tool_call_id=call) for call in draw(st.permutations(answered))]
+        found = f"found after {len(messages)} messages"
+        messages += [ToolMessage(found, tool_call_id=call) for call in draw(st.permutations(answered))]
     if draw(st.booleans()):
         text = draw(st.sampled_from(["Done.", ""]))
         messages.append(AIMessage(text, response_metadata={STAMP: {"model": draw(st.sampled_from(MODELS))}}))
@@ -56,6 +59,29 @@ def test_p3_any_cut_of_any_thread_is_one_that_a_model_takes(
         else:
             assert message.text.strip()
     assert waiting == []
+
+
+@given(turns())
+def test_p3_a_result_stays_with_its_own_call_when_ids_repeat(turn: list[AnyMessage]) -> None:
+    model = MODELS[0]
+    for message in turn:
+        message.response_metadata = {STAMP: {"model": model}}
+    calls = [m for m in prepare_history(turn, model) if isinstance(m, (AIMessage, ToolMessage))]
+    given_after = {
+        (place, m.tool_call_id): m.text for place, m in _after_their_calls(turn) if isinstance(m, ToolMessage)
+    }
+    for place, m in _after_their_calls(calls):
+        if isinstance(m, ToolMessage):
+            assert m.text == given_after.get((place, m.tool_call_id), UNANSWERED)
+
+
+def _after_their_calls(messages: Sequence[AnyMessage]) -> list[tuple[int, AnyMessage]]:
+    """Messages with how many messages of calls stand before them."""
+    seen, placed = 0, []
+    for message in messages:
+        seen += isinstance(message, AIMessage) and bool(message.tool_calls)
+        placed.append((seen, message))
+    return placed
 
 
 @given(threads, st.sampled_from(MODELS))
