@@ -197,9 +197,10 @@ def one_document(path: Path) -> None:
     kind = kind_of(path)
     start = peak_memory()
     began = perf_counter()
-    extracted = extract(path, kind, path.with_suffix(".out"))
+    into = path.with_suffix(".out")
+    extracted = extract(path, kind, into)
     read = perf_counter()
-    found = sum(1 for _ in split(read_text(extracted.path, "utf-8"), len, CHARACTERS))
+    found = sum(1 for _ in split(read_text(into, "utf-8"), len, CHARACTERS))
     done = perf_counter()
     print(json.dumps([read - began, done - read, extracted.size, found, peak_memory() - start]))
 

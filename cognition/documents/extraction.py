@@ -1,16 +1,14 @@
 """The text of a file as UTF-8 or Markdown in another file."""
 
 import mmap
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from cognition.documents.conversion import converted
 from cognition.documents.encoding import encoding_of, read_text
+from cognition.documents.extracted import Extracted, write
 from cognition.documents.kind import Kind
-from cognition.documents.office import office_text
-from cognition.documents.pdf import PdfText
 from cognition.documents.unreadable import Unreadable
 
 __all__ = ["DOCUMENT_THREADS", "Extracted", "Unreadable", "extract"]
@@ -22,39 +20,15 @@ LARGEST: Final = {"text": 1 << 30, "pdf": 1 << 30}
 """Bytes of a file that is read piece by piece."""
 LARGEST_DOCUMENT: Final = 256 << 20
 
-LONGEST_TEXT: Final = 2 << 30
-"""Bytes of the text of a file: a table of empty cells is small until it is written out."""
-
 ARCHIVES: Final = ("7z", "bz2", "gz", "lz", "rar", "tar", "xz", "zip", "zst")
 LOCKED: Final = "EncryptedPackage".encode("utf-16-le")
 """The stream that holds an office file with a password."""
 
 
-@dataclass(frozen=True)
-class Extracted:
-    """The text of a file.
-
-    Attributes:
-        path: Where it is, in UTF-8 with the line ends of Unix.
-        text: Whether there is any; False for scans and blank files, which a model would have to look at.
-        chars: Its length in characters.
-        size: Its length in bytes.
-        pages: Pages of a PDF, else 0.
-        missing: Numbers of a PDF's pages that hold no text.
-    """
-
-    path: Path
-    text: bool
-    chars: int
-    size: int
-    pages: int = 0
-    missing: tuple[int, ...] = ()
-
-
 def extract(path: Path, kind: Kind, into: Path) -> Extracted:
     """Write the text of a file to `into`. Blocks, for minutes where the file is large.
 
-    Texts and PDFs are read piece by piece, whatever their size; other documents are held in memory.
+    Texts are read here, piece by piece whatever their size; documents in a process of their own.
 
     Args:
         path: The file.
@@ -66,15 +40,12 @@ def extract(path: Path, kind: Kind, into: Path) -> Extracted:
         OSError: It can't be read, or `into` can't be written.
     """
     _check(path, kind)
-    if kind.label == "pdf":
-        pdf = PdfText(path)
-        return replace(_write(pdf.read(), path.name, into), pages=pdf.pages, missing=tuple(pdf.missing))
     if kind.resource_type == "document":
-        return _write(office_text(path, kind), path.name, into)
+        return converted(path, kind.label, into)
     encoding = encoding_of(path)
     if encoding is None:
         raise Unreadable(f"{path.name!r} is not text in any encoding known here. Save it as UTF-8.")
-    return _write(read_text(path, encoding), path.name, into)
+    return write(read_text(path, encoding), path.name, into)
 
 
 def _check(path: Path, kind: Kind) -> None:
@@ -103,16 +74,3 @@ def _check(path: Path, kind: Kind) -> None:
 def _holds(path: Path, what: bytes) -> bool:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return data.find(what) >= 0
-
-
-def _write(pieces: Iterable[str], name: str, into: Path) -> Extracted:
-    chars = size = 0
-    text = False
-    with into.open("wb") as file:
-        for piece in pieces:
-            data = piece.encode("utf-8", "replace")
-            file.write(data)
-            chars, size, text = chars + len(piece), size + len(data), text or bool(piece.strip())
-            if size > LONGEST_TEXT:
-                raise Unreadable(f"{name!r} holds more than {LONGEST_TEXT >> 20} MiB of text. Split it.")
-    return Extracted(into, text, chars, size)

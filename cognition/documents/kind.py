@@ -1,16 +1,15 @@
 """What a file is, told from its bytes and not from its name."""
 
 import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cache
-from lzma import LZMAError
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 import filetype
 
 from cognition.documents.encoding import SAMPLE, encoding_of, read_text
+from cognition.documents.unreadable import DAMAGED
 
 if TYPE_CHECKING:
     from magika import Magika
@@ -28,17 +27,6 @@ DOCUMENTS: Final = {
 }
 INSIDE: Final = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
 """A part that only this format has."""
-
-DAMAGED: Final = (
-    zipfile.BadZipFile,
-    zlib.error,
-    LZMAError,
-    EOFError,
-    OSError,
-    RuntimeError,
-    UnicodeDecodeError,
-)
-"""What opening a part raises when the archive is damaged, encrypted, or packed in an unknown way."""
 
 EXTENSIONS: Final = {
     ".csv": ("csv", "text/csv"),

@@ -1,6 +1,22 @@
 """A file that holds no text for us."""
 
+import zipfile
+import zlib
+from lzma import LZMAError
+from typing import Final
+
 from cognition.refusal import Refused
+
+DAMAGED: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    UnicodeDecodeError,
+)
+"""What opening a part raises when the archive is damaged, encrypted, or packed in an unknown way."""
 
 
 class Unreadable(Refused):

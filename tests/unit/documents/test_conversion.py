@@ -1,9 +1,11 @@
-"""The process that documents are converted in: what it is let to load, take and say, and who waits for it."""
+"""The process that a document is read in: what it is let to load, take and say, and who waits for it."""
 
 import asyncio
 import logging
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from errno import ENOSPC
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
@@ -11,11 +13,15 @@ from typing import Any
 import pytest
 
 from cognition.context import BoundContext
-from cognition.documents import office
+from cognition.documents import extraction
 from cognition.documents.conversion import converted
+from cognition.documents.extracted import Extracted, write
 from cognition.documents.unreadable import Unreadable
 from cognition.services import Services
 from graphs.ingestion import graph
+from tests.unit.documents.samples import pdf, xlsx
+
+Put = Callable[[str, bytes], Path]
 
 PAGE = b"<html><body><h1>Tea</h1><p>Brew it.</p></body></html>"
 
@@ -50,21 +56,39 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package / "__init__.py"
 
 
-def refusal() -> str:
-    with pytest.raises(Unreadable) as refused:
-        converted(PAGE, "tea.html", "html")
-    return str(refused.value)
+@pytest.fixture
+def pdfium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the process loads in the place of PDFium."""
+    (tmp_path / "library").mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "library"))
+    return tmp_path / "library" / "pypdfium2.py"
+
+
+@pytest.fixture
+def crashing(pdfium: Path) -> None:
+    pdfium.write_text("import os\nPdfiumError = OSError\ndef PdfDocument(path): os.kill(os.getpid(), 11)")
+
+
+@pytest.fixture
+def refusal(put: Put, tmp_path: Path) -> Callable[..., str]:
+    def read(name: str = "tea.html", content: bytes = PAGE) -> str:
+        with pytest.raises(Unreadable) as refused:
+            converted(put(name, content), name.rpartition(".")[2], tmp_path / "out")
+        return str(refused.value)
+
+    return read
 
 
 @pytest.mark.parametrize("own", ["", "elsewhere"])
 def test_no_module_of_the_working_directory_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
+    put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
 ) -> None:
     for name in ("markitdown", "cognition", "logging"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('loaded from the working directory')")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", own)
-    assert converted(PAGE, "tea.html", "html") == "# Tea\n\nBrew it."
+    converted(put("tea.html", PAGE), "html", tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "# Tea\n\nBrew it."
 
 
 @pytest.mark.parametrize(
@@ -84,7 +108,11 @@ def test_no_module_of_the_working_directory_is_loaded(
     ],
 )
 def test_how_a_process_ends_is_said_in_a_sentence_and_logged(
-    library: Path, caplog: pytest.LogCaptureFixture, code: str, sentence: str
+    library: Path,
+    refusal: Callable[..., str],
+    caplog: pytest.LogCaptureFixture,
+    code: str,
+    sentence: str,
 ) -> None:
     library.write_text(code)
     said = refusal()
@@ -96,9 +124,43 @@ def test_how_a_process_ends_is_said_in_a_sentence_and_logged(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux only")
-def test_a_document_that_takes_too_much_memory_is_given_up(library: Path) -> None:
+def test_a_document_that_takes_too_much_memory_is_given_up(
+    library: Path, refusal: Callable[..., str]
+) -> None:
     library.write_text(GREEDY)
     assert refusal().startswith("'tea.html' takes too much memory to read.")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux only")
+def test_a_pdf_that_takes_too_much_memory_is_given_up(pdfium: Path, refusal: Callable[..., str]) -> None:
+    pdfium.write_text("PdfiumError = OSError\ndef PdfDocument(path): return bytearray(3 << 30)")
+    told = refusal("tea.pdf", pdf(["Brew it."]))
+    assert told == "'tea.pdf' takes too much memory to read. Split it, or save it as text."
+
+
+@pytest.mark.usefixtures("crashing")
+async def test_p61_a_pdf_that_crashes_its_library_harms_no_other_file(services: Services) -> None:
+    files: list[Any] = [{"name": "tea.pdf", "data": pdf(["Brew it."])}, {"name": "tea.html", "data": PAGE}]
+    context = BoundContext(user_id="ada", bound=services)
+    thread: Any = {"configurable": {"thread_id": "c"}}
+    crashed, read = (await graph.ainvoke({"files": files}, thread, context=context))["report"]
+    assert crashed["status"] == "INDEXED"
+    assert crashed["error"] == (
+        "'tea.pdf' was not read (it ended with code -11). Save it anew, or save it as text."
+    )
+    assert read["status"] == "PUT_IN_CONTEXT"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.pdf", pdf(["Brew it."])), ("a.html", PAGE), ("a.xlsx", xlsx({"Tea": [["x"]]}))],
+    ids=["pdf", "html", "xlsx"],
+)
+def test_a_full_disk_is_not_taken_for_a_fault_of_the_document(put: Put, name: str, content: bytes) -> None:
+    with pytest.raises(OSError, match="No space left on device") as full:
+        converted(put(name, content), name.rpartition(".")[2], Path("/dev/full"))
+    assert full.value.errno == ENOSPC
 
 
 async def test_slow_documents_leave_the_threads_of_all_others_free(
@@ -106,7 +168,7 @@ async def test_slow_documents_leave_the_threads_of_all_others_free(
 ) -> None:
     go_on, both, lock, running, most = Event(), Event(), Lock(), 0, 0
 
-    def slow(data: bytes, name: str, label: str) -> str:
+    def slow(path: Path, label: str, into: Path) -> Extracted:
         nonlocal running, most
         with lock:
             running += 1
@@ -116,9 +178,9 @@ async def test_slow_documents_leave_the_threads_of_all_others_free(
         go_on.wait(30)
         with lock:
             running -= 1
-        return data.decode()
+        return write([path.read_text()], path.name, into)
 
-    monkeypatch.setattr(office, "converted", slow)
+    monkeypatch.setattr(extraction, "converted", slow)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(3))
     files: list[Any] = [{"name": f"{n}.html", "data": PAGE + b"<!-- %d -->" % n} for n in range(4)]
     context = BoundContext(user_id="ada", bound=services)

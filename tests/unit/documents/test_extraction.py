@@ -14,9 +14,10 @@ from time import monotonic
 import pytest
 from openpyxl import Workbook
 
-from cognition.documents import conversion, office
+from cognition.documents import conversion
 from cognition.documents.extraction import Extracted, Unreadable, extract
 from cognition.documents.kind import Kind, kind_of
+from cognition.documents.unpacking import LARGEST_MARKUP, MOST_PARTS
 from tests.unit.documents.samples import archive, docx, epub, pdf, pptx, xlsx
 
 Put = Callable[[str, bytes], Path]
@@ -119,16 +120,15 @@ def test_p61_what_cannot_be_read_gets_a_sentence(put: Put, name: str, content: b
     assert refusal(put(name, content)).startswith(sentence)
 
 
-def test_p61_a_zip_bomb_is_not_opened(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "converted", lambda *_: pytest.fail("it was opened"))
-    markup = docx("Tea", ["x"], more={"word/more.xml": bytes(office.LARGEST_MARKUP)})
+def test_p61_a_zip_bomb_is_not_opened(put: Put) -> None:
+    markup = docx("Tea", ["x"], more={"word/more.xml": bytes(LARGEST_MARKUP)})
     assert len(markup) < 100_000
     assert "'a.docx' unpacks to 32 MiB in 6 parts, 32 MiB of it markup" in refusal(put("a.docx", markup))
     for disguised in ("word/_rels/more.rels", "word/media/more.png"):
-        markup = docx("Tea", ["x"], more={disguised: bytes(office.LARGEST_MARKUP)})
+        markup = docx("Tea", ["x"], more={disguised: bytes(LARGEST_MARKUP)})
         assert "32 MiB of it markup" in refusal(put("c.docx", markup))
-    parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(office.MOST_PARTS)})
-    assert f"in {office.MOST_PARTS + 5} parts" in refusal(put("b.docx", parts))
+    parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(MOST_PARTS)})
+    assert f"in {MOST_PARTS + 5} parts" in refusal(put("b.docx", parts))
 
 
 def test_p61_a_document_that_takes_for_ever_is_given_up(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,15 +167,26 @@ def test_p61_a_workbook_is_as_long_as_what_is_in_it(put: Put) -> None:
     assert monotonic() - began < 20
 
 
-def test_p61_a_workbook_that_takes_for_ever_is_given_up(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office, "LONGEST", 0.0)
-    assert refusal(put("a.xlsx", xlsx({"Tea": [["x"]]}))).startswith("'a.xlsx' was still being read after")
+@pytest.mark.parametrize(
+    ("name", "content", "hint"),
+    [
+        ("a.xlsx", xlsx({"Tea": [["x"]]}), "save it as PDF or text."),
+        ("a.pdf", pdf(["tea"]), "save it as text."),
+    ],
+    ids=["workbook", "PDF"],
+)
+def test_p61_a_file_of_pages_or_rows_that_takes_for_ever_is_given_up(
+    put: Put, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, hint: str
+) -> None:
+    monkeypatch.setattr(conversion, "LONGEST", 0.01)
+    told = refusal(put(name, content))
+    assert told == f"{name!r} was still being read after 0 seconds. Split it, or {hint}"
 
 
 def test_p61_a_file_over_the_limit_says_the_limit(put: Put) -> None:
     path = put("a.html", b"<html>")
     with path.open("r+b") as file:
-        file.truncate(office.LARGEST_MARKUP + 1)
+        file.truncate(LARGEST_MARKUP + 1)
     with pytest.raises(Unreadable, match="web pages are read up to 32 MiB"):
         extract(path, Kind("document", "text/html", "html"), path.with_suffix(".out"))
 
