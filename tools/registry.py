@@ -10,6 +10,7 @@ from typing import Any, Final, get_args
 from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
+from cognition.amount import counted
 from cognition.context import Context, context_of, identity_of
 from cognition.documents.kind import ResourceType
 from cognition.prompts.blocks import block
@@ -81,9 +82,9 @@ async def query_registry(
 
 def _listed(resources: Sequence[Resource]) -> str:
     shown = resources[:MOST_SHOWN]
-    count = "1 resource" if len(resources) == 1 else f"{len(resources)} resources, newest first"
+    count = counted(len(resources), "resource") + (", newest first" if len(resources) > 1 else "")
     rest = len(resources) - len(shown)
-    more = f" {rest} older ones are not shown: narrow by type, status or search_term." if rest else ""
+    more = f" Not shown: {rest} older. Narrow by type, status or search_term." if rest else ""
     lines = "\n".join(f"- {_line(resource)}{_preview(resource)}" for resource in shown)
     return f"{count}.{more}\n{block('resources', lines, note=DATA)}"
 
@@ -104,8 +105,8 @@ def _line(resource: Resource) -> str:
         resource.name,
         f"{resource.resource_type} {resource.mime}",
         resource.status,
-        f"{resource.size:,} bytes",
-        *([f"{resource.chunks:,} chunks"] if resource.chunks else []),
+        counted(resource.size, "byte"),
+        *([counted(resource.chunks, "chunk")] if resource.chunks else []),
         f"{at:%Y-%m-%d %H:%M} UTC",
         *([" ".join(resource.error.split())] if resource.error else []),
     ]

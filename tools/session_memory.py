@@ -9,6 +9,7 @@ from typing import Any, Final
 from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
+from cognition.amount import counted
 from cognition.context import Context, context_of, identity_of
 from cognition.history import estimate_tokens
 from cognition.memory.arguments import LONGEST_ID
@@ -56,7 +57,7 @@ async def save_session_context(text: str, source_id: str, runtime: Runtime) -> s
         return f"Error: {_plain(refusal)}"
     id_ = _quoted(saved.source_id)
     done = {"new": "Saved", "replaced": "Saved in place of the older text", "unchanged": "Known already"}
-    chunks = _count(saved.chunks, "chunk")
+    chunks = counted(saved.chunks, "chunk")
     waiting = " Embeddings are added in the background." if saved.state == "INDEXING" else ""
     return (
         f"{done[saved.outcome]}: {id_}, {chunks}.{waiting} "
@@ -124,7 +125,7 @@ async def delete_session_context_source(source_id: str, runtime: Runtime) -> str
     if file := await _file_of(source_id, runtime):  # its place in the prompt says to search it
         registry = await context_of(runtime).services().registry()
         await asyncio.to_thread(registry.update, file.user_id, file.id, **NOT_INDEXED)
-    return f"Deleted for good: {_quoted(source_id)}, {_count(chunks, 'chunk')}."
+    return f"Deleted for good: {_quoted(source_id)}, {counted(chunks, 'chunk')}."
 
 
 async def _file_of(source_id: str, runtime: Runtime) -> Resource | None:
@@ -148,8 +149,8 @@ def _found(query: str, found: Found, *, everywhere: bool) -> str:
         )
         return f"{told if found.sources else _nothing(everywhere=everywhere)}{note}"
     shown = "\n".join(_passage(passage, everywhere=everywhere) for passage in found.passages)
-    rest = f" Not shown for length: {_count(found.omitted, 'chunk')}." if found.omitted else ""
-    return f"{_count(len(found.passages), 'passage')}, best first.{rest}{note}\n{shown}"
+    rest = f" Not shown for length: {counted(found.omitted, 'chunk')}." if found.omitted else ""
+    return f"{counted(len(found.passages), 'passage')}, best first.{rest}{note}\n{shown}"
 
 
 def _passage(passage: Passage, *, everywhere: bool) -> str:
@@ -185,7 +186,7 @@ def _map(listing: Listing, *, everywhere: bool, dated: bool) -> str:
     more = listing.total - len(lines)
     rest = f" Not shown: {more} older. Raise the limit, or list with end_date." if more else ""
     note = _indexing([source for source in listing.sources if source.state == "INDEXING"])
-    count = _count(listing.total, "source")
+    count = counted(listing.total, "source")
     return f"{count}, newest first.{rest}{note}\n{block('sources', chr(10).join(lines), note=DATA)}"
 
 
@@ -196,8 +197,8 @@ def _line(source: Source, *, everywhere: bool) -> str:
         source.source_id,
         *([f"chat {source.chat_id}"] if everywhere else []),
         *([_short(source.name)] if source.name else []),
-        _count(source.chunks, "chunk"),
-        f"{source.characters:,} characters",
+        counted(source.chunks, "chunk"),
+        counted(source.characters, "character"),
         " to ".join(times),
         *([_short(f"tags: {', '.join(source.tags)}")] if source.tags else []),
     ]
@@ -221,10 +222,6 @@ def _indexing(sources: Sequence[Source]) -> str:
 
 def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _count(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _short(text: str) -> str:

@@ -15,6 +15,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from cognition.amount import counted
 from cognition.cli.chats import check_known
 from cognition.cli.session import Held, Notice, open_session
 from cognition.cli.view import notice_line, printable, readable
@@ -128,7 +129,7 @@ class Rounds:
             case {"event": "synthesis", "level": level}:
                 self._phase = Spinner("dots", f"synthesis by {level}")
             case {"event": "ended", "outcome": outcome, "usage": usage}:
-                self._phase = Text(f"{outcome}, {usage['calls']} calls")
+                self._phase = Text(f"{outcome}, {counted(usage['calls'], 'call')}")
                 self._tokens = {"input": usage["input"], "output": usage["output"]}
 
     def table(self) -> Table:

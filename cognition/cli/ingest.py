@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from cognition.amount import counted
 from cognition.cli.chats import go_on, keep_name, meant, new_chat
 from cognition.cli.files import Taken, take_files
 from cognition.cli.progress import Progressing, progressing
@@ -65,7 +66,7 @@ def line(resource: dict[str, Any]) -> str:
 
 def where(status: str, chunks: int, error: str) -> str:
     """What became of a resource, in words."""
-    told = INGESTED[status] + (f", {chunks:,} passages" if status == "VECTORIZED_SUM_UP" else "")
+    told = INGESTED[status] + (f", {counted(chunks, 'passage')}" if status == "VECTORIZED_SUM_UP" else "")
     return f"{told}. {error}" if error else told
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from cognition.amount import counted
 from cognition.cli.view import printable
 from cognition.storage.registry import Resource
 
@@ -57,12 +58,13 @@ class Progressing:
                 self._draw(event["name"])
 
     def _draw(self, name: str) -> None:
+        files = counted(len(self._sizes), "file")
         read = sum(self._sizes[id_] * share for id_, share in self._shares.items())
         self._bars.update(
             self._reading,
             description=printable(name)[:40],
             completed=read / sum(self._sizes.values()),
-            told=f"{self._done}/{len(self._sizes)} files{self._speed(sum(self._chunks.values()))}",
+            told=f"{self._done} of {files}{self._speed(sum(self._chunks.values()))}",
         )
 
     def _embed(self, name: str, share: float, chunks: int) -> None:

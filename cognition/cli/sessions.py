@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.filesize import decimal
 
+from cognition.amount import counted
 from cognition.cli.chats import called, check_known
 from cognition.cli.ingest import where
 from cognition.cli.session import ask_session
@@ -42,16 +43,21 @@ def close(user: str, chat: str, *, as_json: bool) -> None:
     """
     check_known(user, chat)
     told = ask_session(lambda session: session.close(user, chat))
-    counts = [_count(told[kind], kind) for kind in ("resources", "sources", "agents") if told[kind]]
+    counts = _counts(told)
     nothing = f"The chat {called(told)!r} held nothing to delete."
     gone = f"Deleted for good: {', '.join(counts)}." if counts else nothing
     show_told(told, f"{gone} {STAYS}", as_json=as_json)
 
 
+def _counts(told: dict[str, Any]) -> list[str]:
+    """How much there is of each kind of which there is something."""
+    kinds = {"resources": "resource", "sources": "source", "agents": "agent"}
+    return [counted(told[kind], noun) for kind, noun in kinds.items() if told[kind]]
+
+
 def _session(row: dict[str, Any]) -> str:
-    kinds = [_count(row[kind], kind) for kind in ("resources", "sources", "agents") if row[kind]]
     size = f" ({decimal(row['bytes'])})" if row["bytes"] else ""
-    return f"{called(row)} · {row['changed_on']} · {', '.join(kinds)}{size}"
+    return f"{called(row)} · {row['changed_on']} · {', '.join(_counts(row))}{size}"
 
 
 def _resource(row: dict[str, Any]) -> str:
@@ -61,13 +67,9 @@ def _resource(row: dict[str, Any]) -> str:
 
 def _source(row: dict[str, Any]) -> str:
     state = "" if row["state"] == "READY" else f" · {row['embedded']:,} of {row['chunks']:,} embedded"
-    head = f"source {row['source_id']} · {_count(row['chunks'], 'passages')}{state} · {row['indexed_on']}"
+    head = f"source {row['source_id']} · {counted(row['chunks'], 'passage')}{state} · {row['indexed_on']}"
     return f"{head}\n  {' '.join(row['preview'].split())[:100]}"
 
 
 def _agent(row: dict[str, Any]) -> str:
     return f"agent {row['sub_sid']} · {row['role']} · {row['status']} · {row['updated_on']}"
-
-
-def _count(number: int, plural: str) -> str:
-    return f"{number:,} {plural if number != 1 else plural.removesuffix('s')}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+from cognition.amount import counted
 from cognition.cli.chats import called, check_known, thread_of
 from cognition.cli.session import ask_session, open_session
 from cognition.cli.view import notice_line, printable, readable, show_told
@@ -67,7 +68,7 @@ async def _resume(user: str, sub_sid: str, text: str, policy: Policy | None) -> 
 
 def _agent(row: dict[str, Any]) -> str:
     standing = row["status"] if row["status"] != "working" or row["busy"] else "cut off"
-    steps = f"{row['steps']} step{'' if row['steps'] == 1 else 's'}"
+    steps = counted(row["steps"], "step")
     head = [row["sub_sid"], row["role"], standing, steps, row["updated_on"], called(row)]
     said = [f"  asked: {row['request']}", f"  answered: {row['answer']}" if row["answer"] else ""]
     return "\n".join(filter(None, [" · ".join(head), *said]))

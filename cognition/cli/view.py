@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.text import Text
 
+from cognition.amount import counted
 from cognition.cli.session import Answered, Event, Notice, Token
 
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -164,7 +165,7 @@ def _council_line(event: dict[str, Any]) -> str:
     match event:
         case {"event": "convened", "roster": roster, "rounds": rounds}:
             seated = ", ".join(f"{seat['alias']} ({seat['role']})" for seat in roster)
-            return f"· {seated}; {rounds} round{'s' if rounds > 1 else ''}"
+            return f"· {seated}; {counted(rounds, 'round')}"
         case {"event": "failed"}:
             return "✗ the chat could not be summarised for the council"
         case {"event": "round", "round": current, "rounds": rounds}:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from cognition.amount import counted
 from cognition.council.deliberation import outcome, speakers, usage
 from cognition.council.positions import camps, comparable, majority_of
 from cognition.shortening import shorten, shorten_together
@@ -43,7 +44,8 @@ def _status(state: CouncilState) -> str:
     if now_and_then:
         answered += f", {now_and_then} of them not in every round"
     held = statements[-1]["round"] if statements else 0
-    rounds = f"{held} of {state['rounds_planned']} rounds were held"
+    planned = state["rounds_planned"]
+    rounds = f"{held} of {counted(planned, 'round')} {'was' if planned == 1 else 'were'} held"
     head = f"**Council: {answered}; {rounds}.**"
     lines = [_outcome_line(state), *_absences(state), *state["notes"]]
     if state["brief"]["status"] == "failed":
@@ -69,7 +71,8 @@ def _outcome_line(state: CouncilState) -> str:
 
 def _usage_line(state: CouncilState) -> str:
     spent = usage(state)
-    return f"It took {spent['calls']} calls, {spent['input']:,} tokens in and {spent['output']:,} out."
+    calls = counted(spent["calls"], "call")
+    return f"It took {calls}, {spent['input']:,} tokens in and {spent['output']:,} out."
 
 
 def _absences(state: CouncilState) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from cognition.amount import counted
 from cognition.delegation.assignment import Report
 from cognition.delegation.question import question_in
 from cognition.levels import Level
@@ -159,8 +160,8 @@ def standing(thread: AgentThread, busy: bool) -> str:
 def _listed(thread: AgentThread, busy: bool) -> str:
     role = " ".join(thread.role.split())
     return (
-        f"- {thread.sub_sid} · {role} · {standing(thread, busy)} · {thread.steps} "
-        f"step{'' if thread.steps == 1 else 's'} · {age(thread.updated_at)} ago\n"
+        f"- {thread.sub_sid} · {role} · {standing(thread, busy)} · "
+        f"{counted(thread.steps, 'step')} · {age(thread.updated_at)} ago\n"
         f"  asked: {thread.request}\n  answered: {thread.answer or 'nothing yet'}"
     )
 
@@ -170,7 +171,7 @@ def age(moment: float) -> str:
     seconds = max(0, int(now() - moment))
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
         if (number := seconds // length) > 0:
-            return f"{number} {unit}{'' if number == 1 else 's'}"
+            return counted(number, unit)
     return "a moment"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from cognition.amount import counted
 from cognition.gauge import ADVISED_FROM
 from cognition.prompts.blocks import block
 from cognition.shortening import shorten
@@ -12,8 +13,8 @@ from cognition.storage.registry import Resource
 
 KEEP_ASIDE: Final = "Keep long text that you will need again with `save_session_context`, and search it instead of repeating it."
 LEFT: Final = (
-    "The {count} oldest turns of this chat are not shown: `search_sessions_context` with source_id "
-    '"conversation_history" finds what was said in them.'
+    "Not shown of this chat: its {turns}. `search_sessions_context` with source_id "
+    '"conversation_history" finds what was said there.'
 )
 CLOSED: Final = (
     "The session of this chat was closed since the last turn: its files and notes are deleted, and what was said is "
@@ -45,7 +46,7 @@ def environment_block(
         f"time: {moment:%A %Y-%m-%d %H:%M} {moment.tzname()} ({moment:%z})",
         f"turn: {number}",
         f"context: {fill:.0%} full" + (f". {KEEP_ASIDE}" if fill >= ADVISED_FROM else ""),
-        *([LEFT.format(count=left)] if left else []),
+        *([LEFT.format(turns=counted(left, "oldest turn"))] if left else []),
         *([CLOSED] if closed else []),
         *([f"user: {' '.join(user_name.split())}"] if user_name.strip() else []),
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from cognition.amount import counted
 from cognition.documents.kind import ResourceType
 from cognition.prompts.blocks import block
 from cognition.storage.registry import Resource
@@ -59,7 +60,7 @@ def sum_up_request(resource: Resource, excerpts: Sequence[str], chunks: int) -> 
         excerpts: Passages in the order of the file.
         chunks: How many passages it has in all.
     """
-    seen = f"{len(excerpts)} of {chunks} passages"
+    seen = f"{len(excerpts)} of {counted(chunks, 'passage')}"
     return block("excerpts", "\n\n[…]\n\n".join(excerpts), filename=resource.name, seen=seen)
 
 

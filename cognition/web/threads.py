@@ -50,8 +50,8 @@ async def resume(request: Request) -> StreamingResponse:
         wish = Wish.model_validate_json(await request.body())
     except ValidationError:
         msg = (
-            'How shall it go on? Send {"text": "an answer"}, or {"text": ""} to finish what it was at, and if '
-            f'you like a "policy": one of {", ".join(get_args(Policy))}.'
+            'How shall it go on? Send {"text": "an answer"}, or {"text": ""} to finish what it was at, and '
+            f'if you like a "policy": one of {", ".join(get_args(Policy))}.'
         )
         raise Refused(msg) from None
     user, sub_sid = user_of(request), request.path_params["sub_sid"]

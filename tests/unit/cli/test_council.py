@@ -24,6 +24,7 @@ def test_a_council_without_a_key_shows_its_rounds_and_prints_its_report(run: Run
 
 def test_the_council_speaks_the_language_of_the_question(run: Run) -> None:
     shown = run("council", "Faut-il découper le monolithe ?", "--participants", SEATED, "--rounds", "1")
+    assert "; 1 of 1 round was held.**" in shown.stdout
     assert "## Divergences" in shown.stdout
     assert "Participant 2: Pas encore" in shown.stdout
 

@@ -220,7 +220,7 @@ def test_one_bad_file_leaves_nothing_of_the_others(
         ran = run("ask", "what?", "--file", str(files / "note.md"), "--file", str(bad), "--chat", "plant")
         assert ran.exit_code == 1
         assert told in ran.stderr
-        assert held(run, "plant")["resources"] == []
+        assert "has no chat 'plant'" in run("sessions", "show", "plant").stderr
 
 
 def test_each_file_has_its_line_though_another_holds_the_same(run: Run, files: Path) -> None:
@@ -267,3 +267,8 @@ def test_a_question_about_a_file_names_the_chat_to_go_on_with(run: Run, files: P
     assert "tide table" in run("ask", "and where is the spare key?", "--chat", chat).stdout
     assert "--chat" not in run("ask", "where is the spare key?", *file, "--chat", "plant").stderr
     assert "--chat" not in run("ask", "hello").stderr
+
+
+def test_a_single_passage_is_told_as_one(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNITION_CONTEXT_FILE_BYTES", "0")
+    assert run("ingest", str(files / "note.md"), "--chat", "x").stdout == "✓ note.md: searchable, 1 passage\n"

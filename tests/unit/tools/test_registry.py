@@ -131,7 +131,7 @@ async def test_a_long_list_says_what_it_leaves_out(registry: Registry, query: Qu
         await asyncio.to_thread(registry.add, "ada", "c", **given(f"{number}.md"))
     listed = await query()
     assert listed.count("\n- [") == MOST_SHOWN
-    assert "7 older ones are not shown" in listed
+    assert "Not shown: 7 older." in listed
 
 
 async def test_p5_it_is_declared_as_gemini_takes_it(
