@@ -23,6 +23,8 @@ class Answer:
     role: Role
     model: str
     seconds: float
+    calls: int = 0
+    """How often models were asked for it, in vain too."""
     fallbacks: tuple[str, ...] = ()
     """The models that were down before this one answered."""
 
@@ -41,6 +43,8 @@ class Failure:
     role: Role
     model: str
     seconds: float = 0.0
+    calls: int = 0
+    """How often models were asked in vain."""
 
 
 class UnusableAnswer(Exception):

@@ -1,7 +1,7 @@
 """What experts are told of a chat: its newest messages, condensed by the distillation model."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, convert_to_messages
 
@@ -42,23 +42,26 @@ async def distill_context(
         notify: See `Models.call`.
     """
     if not (conversation := _conversation(messages, depth)):
-        return Brief(text="", status="none", reason="", model="", tokens=Tokens(input=0, output=0))
+        return _nothing("none")
     request: list[AnyMessage] = [
         SystemMessage(BRIEF),
         HumanMessage(brief_request(question, conversation, focus.strip())),
     ]
     outcome = await models.call("MODEL_DISTILLATION", request, seconds=seconds, notify=notify)
     if isinstance(outcome, Failure):
-        nothing = Tokens(input=0, output=0)
-        return Brief(text="", status="failed", reason=outcome.sentence, model=outcome.model, tokens=nothing)
-    tokens = tokens_of(outcome)
+        return {**_nothing("failed"), "reason": outcome.sentence, "calls": outcome.calls}
     return Brief(
         text=shorten(outcome.text.strip(), BRIEF_CHARACTERS),
         status="distilled",
         reason="",
         model=outcome.model,
-        tokens=tokens,
+        calls=outcome.calls,
+        tokens=tokens_of(outcome),
     )
+
+
+def _nothing(status: Literal["none", "failed"]) -> Brief:
+    return Brief(text="", status=status, reason="", model="", calls=0, tokens=Tokens(input=0, output=0))
 
 
 def _conversation(messages: Sequence[AnyMessage | dict[str, Any]], depth: int) -> str:

@@ -20,6 +20,7 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from tenacity import AsyncRetrying
 
 from cognition.answers import Answer, Failure, UnusableAnswer, check_answer, is_truncated
 from cognition.collector import spare_what_is_loaded
@@ -73,6 +74,11 @@ class Models:
         """Whether the model of a role can look at `image`, `audio` or `video`; blocking."""
         return bool((self.chat(role).profile or {}).get(f"{medium}_inputs"))
 
+    @property
+    def budget(self) -> int:
+        """Tokens that a conversation takes of a prompt at most; its oldest turns beyond it are not sent."""
+        return int(self.settings.context_tokens * TRIMMED_FROM)
+
     def name(self, role: Role) -> str:
         """The `provider:model` behind a role."""
         match role:
@@ -111,10 +117,13 @@ class Models:
         if fall_back and role != "MODEL_DISTILLATION":
             roles += lower_levels(role)
         down: list[str] = []
+        calls = 0
         left = float("inf") if seconds is None else seconds
         for candidate in roles:
             limit = min(self.settings.call_seconds, left - (monotonic() - started))
-            outcome = await self._call_one(candidate, messages, tools, limit, notify)
+            trying = attempts(monotonic() + limit, candidate, notify)
+            outcome = await self._call_one(candidate, messages, tools, limit, trying)
+            calls += trying.statistics.get("attempt_number", 0)
             if isinstance(outcome, Answer) or outcome.kind != "unavailable":
                 break
             down.append(outcome.model)
@@ -122,8 +131,8 @@ class Models:
                 break
             notify({"type": "fallback", "model": outcome.model, "reason": outcome.sentence})
         if isinstance(outcome, Answer):
-            return replace(outcome, seconds=monotonic() - started, fallbacks=tuple(down))
-        return replace(outcome, seconds=monotonic() - started)
+            outcome = replace(outcome, fallbacks=tuple(down))
+        return replace(outcome, seconds=monotonic() - started, calls=calls)
 
     async def _call_one(
         self,
@@ -131,15 +140,14 @@ class Models:
         messages: Sequence[AnyMessage],
         tools: Sequence[BaseTool],
         limit: float,
-        notify: Notify,
+        trying: AsyncRetrying,
     ) -> Answer | Failure:
         model = self.name(role)
-        deadline = monotonic() + limit
-        sent = prepare_history(messages, model, int(self.settings.context_tokens * TRIMMED_FROM))
+        sent = prepare_history(messages, model, self.budget)
         try:
             async with asyncio.timeout(limit):
                 runnable = await self._runnable(role, tools)
-                async for attempt in attempts(deadline, role, notify):
+                async for attempt in trying:
                     with attempt:
                         answer = check_answer(await _ask(runnable, sent))
         except UnusableAnswer as error:

@@ -102,6 +102,8 @@ class Statement(TypedDict):
     cut: int
     """Characters that its text was longer than what is kept of one."""
     model: str
+    calls: int
+    """How often its model was asked."""
     tokens: Tokens
     seconds: float
 
@@ -115,6 +117,8 @@ class Brief(TypedDict):
     reason: str
     """Why it failed."""
     model: str
+    calls: int
+    """How often the model was asked."""
     tokens: Tokens
 
 
@@ -124,6 +128,8 @@ class Synthesis(TypedDict):
     text: str
     level: str
     model: str
+    calls: int
+    """How often models were asked, those that failed too."""
     tokens: Tokens
     failures: list[str]
     """What kept other levels from it."""

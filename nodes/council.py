@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
-from cognition.answers import Failure, is_truncated
+from cognition.answers import Answer, Failure, is_truncated
 from cognition.briefing import distill_context
 from cognition.context import Context, context_of, identity_of
 from cognition.council.deliberation import deliberation, present, speakers
@@ -29,10 +29,13 @@ from cognition.council.invitation import (
 )
 from cognition.council.report import report
 from cognition.council.statements import statement_of
+from cognition.history import split_turns, trim_turns
 from cognition.levels import LEVELS, Level, ceiling, lower_levels
+from cognition.prompts.briefing import context_block
 from cognition.prompts.council import RAPPORTEUR, expert_prompt, round_request, transcript
 from cognition.retrying import Notify
 from cognition.settings import Settings
+from cognition.skill import SkillRefused
 from cognition.state import CouncilState, Seat, Statement, Synthesis, Tokens
 from cognition.turn import tokens_of
 from cognition.vault import Vault
@@ -103,24 +106,16 @@ async def distill(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
 async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Context]) -> CouncilState:
     """Let one participant speak in this round. Without an answer its history stays as it was."""
     state: CouncilState = ChannelRead.do_read(config, select=list(CouncilState.__annotations__))
-    services = context_of(runtime).services()
     alias, current = speaker["alias"], state["round"]
     seat = next(seat for seat in state["seats"] if seat["alias"] == alias)
-    history = await _history(seat, state, runtime)
-    request = HumanMessage(_request(seat, state, current, first=len(history) == 1))
     _tell(runtime, "speaks", round=current, **_public(seat))
-    outcome = await services.models.call(
-        state["expert_level"],
-        [*history, request],
-        seconds=_seconds_to_speak(state, services.settings),
-        notify=_notify(runtime, alias),
-    )
+    sent, outcome = await _asked(seat, state, runtime)
     statement = statement_of(outcome, alias, current)
     if isinstance(outcome, Failure) or statement["absence"]:
         _tell(runtime, "absent", round=current, **_public(seat), reason=statement["absence"])
         return {"statements": [statement]}
     _tell(runtime, "spoke", round=current, **_public(seat), **_in_short(statement))
-    return {"statements": [statement], "histories": {alias: [*history, request, outcome.message]}}
+    return {"statements": [statement], "histories": {alias: [*sent, outcome.message]}}
 
 
 async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
@@ -161,6 +156,7 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
     """The synthesis of the first level that gives one: the one asked for, then lower, then higher ones."""
     services = context_of(runtime).services()
     failures: list[str] = []
+    calls = 0
     if len(speakers(state["statements"])) >= FEWEST:
         request: list[AnyMessage] = [
             SystemMessage(RAPPORTEUR),
@@ -174,20 +170,47 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
             outcome = await services.models.call(
                 level, request, seconds=seconds, notify=_notify(runtime, "rapporteur")
             )
+            calls += outcome.calls
             if not isinstance(outcome, Failure) and (text := outcome.text.strip()):
                 text += CUT if is_truncated(outcome.message) else ""
                 return Synthesis(
-                    text=text, level=level, model=outcome.model, tokens=tokens_of(outcome), failures=failures
+                    text=text,
+                    level=level,
+                    model=outcome.model,
+                    calls=calls,
+                    tokens=tokens_of(outcome),
+                    failures=failures,
                 )
             failures.append(
                 outcome.sentence if isinstance(outcome, Failure) else f"{outcome.model} said nothing."
             )
-    return Synthesis(text="", level="", model="", tokens=Tokens(input=0, output=0), failures=failures)
+    nothing = Tokens(input=0, output=0)
+    return Synthesis(text="", level="", model="", calls=calls, tokens=nothing, failures=failures)
 
 
 def _rapporteurs(level: Level, highest: Level) -> Sequence[Level]:
     allowed = LEVELS[: LEVELS.index(highest) + 1]
     return [level, *lower_levels(level), *allowed[allowed.index(level) + 1 :]]
+
+
+async def _asked(
+    seat: Seat, state: CouncilState, runtime: Runtime[Context]
+) -> tuple[list[AnyMessage], Answer | Failure]:
+    """What a participant is sent in this round, and what comes back."""
+    services = context_of(runtime).services()
+    try:
+        history = await _history(seat, state, runtime)
+    except SkillRefused:  # while the council was interrupted
+        gone = f"Its skill {seat['skill_id']!r} was deleted, or can't be read any more."
+        return [], Failure("refused", gone, state["expert_level"], "")
+    sent = [*history, _next_request(seat, state, history, services.models.budget)]
+    outcome = await services.models.call(
+        state["expert_level"],
+        sent,
+        seconds=_seconds_to_speak(state, services.settings),
+        notify=_notify(runtime, seat["alias"]),
+    )
+    return sent, outcome
 
 
 async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -> list[AnyMessage]:
@@ -200,12 +223,21 @@ async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -
     retold: list[AnyMessage] = [SystemMessage(expert_prompt(seat, state["seats"], skill.instructions))]
     for statement in state["statements"]:
         if statement["alias"] == alias and not statement["absence"]:
-            request = _request(seat, state, statement["round"], first=len(retold) == 1)
+            request = _request(seat, state, statement["round"], with_context=len(retold) == 1)
             retold += [HumanMessage(request), AIMessage(statement["text"])]
     return retold
 
 
-def _request(seat: Seat, state: CouncilState, current: int, *, first: bool) -> str:
+def _next_request(seat: Seat, state: CouncilState, history: list[AnyMessage], budget: int) -> HumanMessage:
+    """What a participant is asked now, with the context unless a message that it is still sent has it."""
+    bare = HumanMessage(_request(seat, state, state["round"], with_context=False))
+    context = context_block(state["brief"])
+    if any(context in turn[0].text for turn in trim_turns(split_turns([*history, bare]), budget)):
+        return bare
+    return HumanMessage(_request(seat, state, state["round"], with_context=True))
+
+
+def _request(seat: Seat, state: CouncilState, current: int, *, with_context: bool) -> str:
     before = [statement for statement in state["statements"] if statement["round"] == current - 1]
     return round_request(
         state["question"],
@@ -214,7 +246,7 @@ def _request(seat: Seat, state: CouncilState, current: int, *, first: bool) -> s
         state["seats"],
         before,
         (current, state["rounds_planned"]),
-        first=first,
+        with_context=with_context,
     )
 
 

@@ -164,7 +164,7 @@ async def _longer(
         notify=runtime.stream_writer,
     )
     removed = [RemoveMessage(cast("str", message.id)) for message in condensed]
-    return {"summary": summary, "messages": [*removed, *added]}
+    return {"summary": summary, "messages": cast("list[AnyMessage]", [*removed, *added])}
 
 
 async def _think(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:

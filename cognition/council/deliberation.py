@@ -64,15 +64,15 @@ def present(statements: Sequence[Statement], round_number: int) -> int:
 
 
 def usage(state: CouncilState) -> dict[str, Any]:
-    """Calls, tokens and list price: of each participant by round, of the distillation, of the synthesis."""
+    """Calls with retries, tokens and list price: of each participant by round, of distillation and synthesis."""
     statements, brief, synthesis = state["statements"], state["brief"], state["synthesis"]
-    answered = [(s["model"], s["tokens"]) for s in (*statements, brief, synthesis) if s["model"]]
-    prices = [cost(model, tokens["input"], tokens["output"]) for model, tokens in answered]
+    parts = (*statements, brief, synthesis)
+    prices = [cost(s["model"], s["tokens"]["input"], s["tokens"]["output"]) for s in parts if s["model"]]
     known = [price for price in prices if price is not None]
     return {
-        "calls": len(answered) + len(synthesis["failures"]),
-        "input": sum(tokens["input"] for _, tokens in answered),
-        "output": sum(tokens["output"] for _, tokens in answered),
+        "calls": sum(part["calls"] for part in parts),
+        "input": sum(part["tokens"]["input"] for part in parts),
+        "output": sum(part["tokens"]["output"] for part in parts),
         "cost": sum(known) if known and len(known) == len(prices) else None,
         "participants": {
             seat["alias"]: {

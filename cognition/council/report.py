@@ -136,7 +136,13 @@ def _way(state: CouncilState, seat: Seat) -> str:
             if taken and comparable(taken[-1]["stance"]) == comparable(statement["stance"]):
                 taken.pop()
             taken.append(statement)
-    return " → ".join(map(_stance, taken))
+    return " → ".join(map(_stance, taken)) + _since(state, taken[-1]) if taken else ""
+
+
+def _since(state: CouncilState, last: Statement) -> str:
+    """In which round a stance was taken, where it was not the last one that was held."""
+    held = state["statements"][-1]["round"]
+    return "" if last["round"] == held else f", as of round {last['round']}"
 
 
 def _stance(statement: Statement) -> str:

@@ -46,6 +46,7 @@ def _statement(
         absence=absence,
         cut=max(len(text) - KEPT_CHARACTERS, 0),
         model=outcome.model,
+        calls=outcome.calls,
         tokens=tokens_of(outcome) if isinstance(outcome, Answer) else Tokens(input=0, output=0),
         seconds=round(outcome.seconds, 3),
     )

@@ -79,7 +79,7 @@ def round_request(
     before: Sequence[Statement],
     current: tuple[int, int],
     *,
-    first: bool,
+    with_context: bool,
 ) -> str:
     """What a participant is asked in a round.
 
@@ -93,10 +93,10 @@ def round_request(
         seats: All participants.
         before: The statements of the round before; empty in the first.
         current: The round and how many there are.
-        first: Whether this participant was not reached before.
+        with_context: Whether nothing that this participant is sent tells what the chat is about.
     """
     parts = [f"Round {current[0]} of {current[1]}."]
-    if first:
+    if with_context:
         parts.append(context_block(brief))
     if before:
         place = seats.index(seat)

@@ -1,5 +1,6 @@
 """What a council sends to the models, and what streams and checkpoints hold of it."""
 
+import asyncio
 from itertools import pairwise
 from typing import Any
 
@@ -7,7 +8,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
-from cognition.rehearsal import RehearsalServer
+from cognition.rehearsal import RehearsalServer, Reply
+from cognition.services import Services
+from cognition.vault import Vault
 from graphs.council import graph
 from tests.conftest import PRO
 from tests.graphs.table import SYNTHESIS, Table, opinion, question
@@ -88,3 +91,55 @@ async def test_a_council_that_was_interrupted_goes_on_with_what_was_said(
     assert "Opinion 1 in round 1." in table.asked(2)[1].texts[-1]
     assert len([r for r in rehearsal.requests if r.model == PRO]) == 9
     assert rehearsal.refusals == []
+
+
+async def test_an_expert_that_was_deleted_while_its_council_was_interrupted_is_absent(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    vault = Vault(context.services().settings.home, "ada")
+    skill = ("own", "Harbour master", "Knows the harbour.", "Think of boats.")
+    await asyncio.to_thread(vault.save_skill, *skill)
+    Table(rehearsal)
+    saver = InMemorySaver()
+    council = graph.copy(update={"checkpointer": saver})
+    asked: Any = {**question(2), "participants": "architect, own, researcher"}
+    await council.ainvoke(asked, CONFIG, context=context, interrupt_after=["gather"])
+    await asyncio.to_thread(vault.delete_skill, "own")
+    told = await graph.copy(update={"checkpointer": saver}).ainvoke(None, CONFIG, context=context)
+    assert told["deliberation"]["outcome"] == "synthesis"
+    assert (
+        "Participant 2 (Harbour master) was absent in rounds 2, 3: Its skill 'own' was deleted"
+        in told["report"]
+    )
+    assert "Participant 2 (Harbour master): Split it (70 %), as of round 1" in told["report"]
+    assert told["deliberation"]["usage"]["calls"] == 3 + 2 + 2 + 1
+
+
+async def test_p73_a_history_that_outgrows_the_context_does_not_take_the_chats_summary_with_it(
+    rehearsal: RehearsalServer, make_settings: Any
+) -> None:
+    services = Services(make_settings(context_tokens=4_000))
+    table = Table(rehearsal, say=lambda who, when: opinion(f"{who} in {when}. " + "word " * 400))
+    asked: Any = question(3, rounds=5, messages=[{"role": "user", "content": "We are eleven people."}])
+    await graph.ainvoke(asked, context=BoundContext(bound=services))
+    shown = [[text.count("They run a monolith.") for text in request.texts] for request in table.asked(1)]
+    assert [sum(counts) for counts in shown] == [1] * 5, "once in each prompt"
+    assert len(shown[-1]) < 2 * 4 + 1, "the first round has left the last prompt"
+    assert rehearsal.refusals == []
+    await services.aclose()
+
+
+async def test_calls_that_were_repeated_are_counted(
+    rehearsal: RehearsalServer, context: BoundContext
+) -> None:
+    busy = Reply(failure="rate_limit", retry_after=0.01)
+    asked_before: set[int] = set()
+
+    def say(who: int, when: int) -> Reply:
+        first = who not in asked_before
+        asked_before.add(who)
+        return busy if first else opinion(f"Opinion {who}.")
+
+    Table(rehearsal, say=say)
+    told = (await graph.ainvoke(question(2, rounds=1), context=context))["deliberation"]
+    assert told["usage"]["calls"] == len(rehearsal.requests) == 5
