@@ -1,10 +1,11 @@
-"""Draw into the README what is derived from the code: the graphs, the tools and the settings.
+"""Draw into the READMEs what is derived from the code: the graphs and the settings.
 
 Run: make pictures
 """
 
 import re
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,18 @@ from graphs.council import graph as council  # noqa: E402
 from graphs.echo import graph  # noqa: E402
 from graphs.ingestion import graph as ingestion  # noqa: E402
 
-DOCUMENTS = ("README.md", "README.fr.md")
+ENGLISH, FRENCH = "README.md", "README.fr.md"
+HEADS = {
+    ENGLISH: "| variable | default | what it is for |",
+    FRENCH: "| variable | défaut | à quoi elle sert |",
+}
 
 
-def pictures() -> dict[str, str]:
-    """The derived parts by the name of their markers."""
+def pictures(document: str) -> dict[str, str]:
+    """The derived parts of a document by the name of their markers."""
     drawn = {"council": council, "echo": graph, "ingestion": ingestion}
     graphs = {f"graph:{name}": f"```mermaid\n{mermaid(compiled)}\n```" for name, compiled in drawn.items()}
-    return {**graphs, "settings": settings_table()}
+    return {**graphs, "settings": settings_table(document)}
 
 
 def mermaid(compiled: Any) -> str:
@@ -32,14 +37,22 @@ def mermaid(compiled: Any) -> str:
     return str(compiled.get_graph(xray=True).draw_mermaid(with_styles=False)).strip()
 
 
-def settings_table() -> str:
-    """Every setting with its default and what it is for."""
-    rows = ["| variable | default | what it is for |", "| --- | --- | --- |"]
+def settings_table(document: str) -> str:
+    """Every setting with its default and what it is for, in the document's language."""
+    told = descriptions(document)
+    rows = [HEADS[document], "| --- | --- | --- |"]
     for name, field in Settings.model_fields.items():
         variable = str(field.validation_alias or f"COGNITION_{name.upper()}")
         default = "" if field.default is None else str(field.default)
-        rows.append(f"| `{variable}` | {f'`{default}`' if default else '–'} | {field.description} |")
+        rows.append(f"| `{variable}` | {f'`{default}`' if default else '–'} | {told[name]} |")
     return "\n".join(rows)
+
+
+def descriptions(document: str) -> dict[str, Any]:
+    """What each setting is for, by its field: in English from the code, in French from a file beside this."""
+    if document == FRENCH:
+        return tomllib.loads(Path(__file__).with_name("settings.fr.toml").read_text(encoding="utf-8"))
+    return {name: field.description for name, field in Settings.model_fields.items()}
 
 
 def drawn(text: str, parts: Mapping[str, str]) -> str:
@@ -52,6 +65,6 @@ def drawn(text: str, parts: Mapping[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    for name in DOCUMENTS:
+    for name in HEADS:
         path = ROOT / name
-        path.write_text(drawn(path.read_text(encoding="utf-8"), pictures()), encoding="utf-8")
+        path.write_text(drawn(path.read_text(encoding="utf-8"), pictures(name)), encoding="utf-8")

@@ -24,7 +24,16 @@ def text(name: str) -> str:
 
 @pytest.mark.parametrize("name", READMES)
 def test_the_drawn_parts_are_those_of_the_code(name: str, pictures: dict[str, Any]) -> None:
-    assert pictures["drawn"](text(name), pictures["pictures"]()) == text(name), "run `make pictures`"
+    assert pictures["drawn"](text(name), pictures["pictures"](name)) == text(name), "run `make pictures`"
+
+
+def test_every_setting_is_described_in_french(pictures: dict[str, Any]) -> None:
+    english, french = (pictures["descriptions"](name) for name in READMES)
+    assert list(french) == list(english), "say it in .ci/settings.fr.toml, in the order of the settings"
+    for name, told in french.items():
+        assert told != english[name]
+        named = [set(re.findall("`[^`]+`", text)) for text in (english[name], told)]
+        assert named[0] - {"`provider:model`"} == named[1] - {"`fournisseur:modèle`"}, name
 
 
 def test_both_readmes_show_the_same() -> None:
