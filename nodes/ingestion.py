@@ -12,10 +12,11 @@ from langgraph.types import Command, Send
 from typing_extensions import Unpack
 
 from cognition.context import Context, context_of, identity_of
-from cognition.documents.extraction import DOCUMENT_THREADS, Unreadable
+from cognition.documents.extraction import Unreadable
 from cognition.ingestion.destination import Destination, destine, has_room_for_media, text_size
 from cognition.ingestion.media import Wordless, put_into_words, shown_as_it_is
-from cognition.ingestion.reading import Scan, beginning, keep_words, write_text
+from cognition.ingestion.reading import beginning, keep_words, write_text
+from cognition.ingestion.scans import read_document
 from cognition.ingestion.synthesis import sum_up_source
 from cognition.memory.dates import now
 from cognition.refusal import Refused
@@ -69,8 +70,8 @@ def send_files(state: IngestionState) -> list[Send] | Literal["report"]:
 async def extract(state: FileState, runtime: Runtime[Context]) -> FileState:
     """Read the text of a file, or have a model put it into words; what keeps it unread is registered."""
     resource, services = await _begin("extract", state, runtime)
-    if await asyncio.to_thread(text_size, resource, services.files) is not None:
-        if resource.status in ("FAILED", "INDEXED"):
+    if await asyncio.to_thread(text_size, resource, services.files) is not None and not _is_partial(resource):
+        if resource.error:
             await _update(resource, services, error="")  # it was given up later than here
         return {}
     try:
@@ -208,15 +209,18 @@ async def _read(resource: Resource, fill: float, services: Services, runtime: Ru
                 has_room_for_media, resource, files, registry
             ):
                 return ""
+        case "document":
+            return await read_document(resource, files, models, runtime.stream_writer)
         case _:
-            threads = DOCUMENT_THREADS if resource.resource_type == "document" else None
-            try:
-                return await asyncio.get_running_loop().run_in_executor(threads, write_text, resource, files)
-            except Scan:
-                pass  # its pages are pictures, and put into words as such
+            return await asyncio.to_thread(write_text, resource, files)
     words = await put_into_words(resource, files.original(resource), models, runtime.stream_writer)
     await asyncio.to_thread(keep_words, resource, files, words)
     return ""
+
+
+def _is_partial(resource: Resource) -> bool:
+    """Whether there may be more text in a file than was read: pages that no model was there for."""
+    return resource.resource_type == "document" and bool(resource.error)
 
 
 async def _update(resource: Resource, services: Services, **changes: Unpack[Changes]) -> None:

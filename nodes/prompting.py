@@ -91,7 +91,7 @@ def _file_parts(resource_ids: list[str], user_id: str, registry: Registry, files
         if (place := files.text(resource)).exists():
             texts[resource.id] = place.read_text(encoding="utf-8")
         else:
-            media.append(media_block(resource, files.original(resource)))
+            media.append(media_block(resource, files.original(resource).read_bytes()))
     blocks = context_blocks(found, texts)
     return [*([{"type": "text", "text": blocks}] if blocks else []), *media]
 

@@ -9,6 +9,7 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,23 +30,45 @@ SHOWN: Final = 120
 """Characters of what the process said last, to those who run this and to those who gave the document."""
 
 
-def converted(path: Path, label: str, into: Path) -> Extracted:
+def converted(path: Path, label: str, into: Path, words: Mapping[int, str] | None = None) -> Extracted:
     """Write the text of a document to a file. Blocks, for `LONGEST` seconds at most.
 
     Args:
         path: The document.
         label: What it is: `pdf`, `xlsx`, `docx`, `pptx`, `epub` or `html`.
         into: The file to write.
+        words: What stands in the place of a PDF's pages without text, by their numbers.
 
     Raises:
         Unreadable: It is damaged, or takes too long or too much memory.
         OSError: `into` can't be written.
     """
+    told = json.loads(_run(path, label, into, words or {}))
+    return Extracted(**{**told, "missing": tuple(told["missing"])})
+
+
+def picked(path: Path, pages: Sequence[int], most: int) -> bytes:
+    """Some pages of a PDF as one of their own. Blocks like `converted`.
+
+    Args:
+        path: The PDF.
+        pages: Their numbers, from 1.
+        most: The most bytes that they may take.
+
+    Raises:
+        Unreadable: They take more, or the PDF is damaged, or takes too long or too much memory.
+    """
+    return _run(path, "pages", Path(os.devnull), {"pages": pages, "most": most})
+
+
+def _run(path: Path, label: str, into: Path, given: object) -> bytes:
+    """What the process prints of a document."""
     # -P: what lies in the working directory is nobody's module
     python = [sys.executable, "-P", "-X", "utf8", "-m", "cognition.documents.converter"]
     try:
         done = subprocess.run(
             [*python, label, path, into],
+            input=json.dumps(given).encode(),
             capture_output=True,
             timeout=LONGEST,
             check=False,
@@ -56,8 +79,7 @@ def converted(path: Path, label: str, into: Path) -> Extracted:
         raise Unreadable(msg) from error
     if done.returncode:
         raise _failure(path.name, label, done.returncode, done.stderr.decode("utf-8", "replace").strip())
-    told = json.loads(done.stdout.splitlines()[-1])
-    return Extracted(**{**told, "missing": tuple(told["missing"])})
+    return done.stdout
 
 
 def _environment() -> dict[str, str]:
@@ -79,4 +101,4 @@ def _failure(name: str, label: str, code: int, said: str) -> Unreadable | OSErro
 
 
 def _save(label: str) -> str:
-    return "save it as text" if label == "pdf" else "save it as PDF or text"
+    return "save it as text" if label in ("pdf", "pages") else "save it as PDF or text"

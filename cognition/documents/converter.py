@@ -30,20 +30,20 @@ when its text can't be written and it says the number of the error."""
 
 
 def main(label: str, path: str, into: str) -> None:
-    """Write the text of a document to a file, and print what was written.
+    """Write the text of a document to a file and print what was written; or print some pages of it.
 
     Args:
-        label: What it is: `pdf`, `xlsx`, `docx`, `pptx`, `epub` or `html`.
+        label: What it is: `pdf`, `xlsx`, `docx`, `pptx`, `epub` or `html`; or `pages` for those of a PDF.
         path: The document.
         into: The file to write.
     """
     alarm = Timer(LONGEST, os._exit, (1,))
     alarm.daemon = True
     alarm.start()
-    read = _reader(label)
+    work = _work(label)
     _bound_memory()
     try:
-        written = read(Path(path), Path(into))
+        told = work(Path(path), Path(into))
     except Unreadable as refusal:
         _end(NOT_UNDERSTOOD, refusal)
     except MemoryError:
@@ -52,22 +52,30 @@ def main(label: str, path: str, into: str) -> None:
         if error.errno is None:
             raise
         _end(NOT_WRITTEN, error.errno)
-    sys.stdout.write(f"\n{json.dumps(asdict(written))}")
+    sys.stdout.buffer.write(told)
 
 
-def _reader(label: str) -> Callable[[Path, Path], Extracted]:
-    """The way to read a kind of document; loads its library, which takes up to a second."""
-    if label == "pdf":
-        from cognition.documents.pdf import write_pages  # noqa: PLC0415
+def _work(label: str) -> Callable[[Path, Path], bytes]:
+    """What there is to do for a kind of document; loads its library, which takes up to a second."""
+    if label in ("pdf", "pages"):
+        from cognition.documents.pdf import pages_of, write_pages  # noqa: PLC0415
 
-        return write_pages
+        given = json.load(sys.stdin)
+        if label == "pages":
+            return lambda path, _: pages_of(path, given["pages"], given["most"])
+        words = {int(number): text for number, text in given.items()}
+        return lambda path, into: _told(write_pages(path, into, words))
     if label == "xlsx":
         from cognition.documents.workbook import workbook_text  # noqa: PLC0415
 
-        return lambda path, into: write(workbook_text(path), path.name, into)
+        return lambda path, into: _told(write(workbook_text(path), path.name, into))
     from cognition.documents.office import office_text  # noqa: PLC0415
 
-    return lambda path, into: write(office_text(path, label), path.name, into)
+    return lambda path, into: _told(write(office_text(path, label), path.name, into))
+
+
+def _told(written: Extracted) -> bytes:
+    return json.dumps(asdict(written)).encode()
 
 
 def _bound_memory() -> None:

@@ -1,6 +1,7 @@
 """The text of a file as UTF-8 or Markdown in another file."""
 
 import mmap
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -25,7 +26,7 @@ LOCKED: Final = "EncryptedPackage".encode("utf-16-le")
 """The stream that holds an office file with a password."""
 
 
-def extract(path: Path, kind: Kind, into: Path) -> Extracted:
+def extract(path: Path, kind: Kind, into: Path, words: Mapping[int, str] | None = None) -> Extracted:
     """Write the text of a file to `into`. Blocks, for minutes where the file is large.
 
     Texts are read here, piece by piece whatever their size; documents in a process of their own.
@@ -34,6 +35,7 @@ def extract(path: Path, kind: Kind, into: Path) -> Extracted:
         path: The file.
         kind: What it is, from `kind_of`.
         into: The file to write; replaced when it is there.
+        words: What stands in the place of a PDF's pages without text, by their numbers.
 
     Raises:
         Unreadable: It is empty, encrypted, damaged, too large, or of a kind without text.
@@ -41,7 +43,7 @@ def extract(path: Path, kind: Kind, into: Path) -> Extracted:
     """
     _check(path, kind)
     if kind.resource_type == "document":
-        return converted(path, kind.label, into)
+        return converted(path, kind.label, into, words)
     encoding = encoding_of(path)
     if encoding is None:
         raise Unreadable(f"{path.name!r} is not text in any encoding known here. Save it as UTF-8.")

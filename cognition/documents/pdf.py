@@ -1,11 +1,13 @@
-"""The text layer of a PDF, page by page."""
+"""The text layer of a PDF, page by page, and the pages that have none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
 from pypdfium2 import PdfDocument, PdfiumError
+from pypdfium2.raw import FPDFPage_CountObjects, FPDFPage_GetAnnotCount
 
 from cognition.documents.extracted import Extracted, write
 from cognition.documents.unreadable import Unreadable, damaged
@@ -14,12 +16,13 @@ HYPHENS: Final = str.maketrans("", "", "\ufffe\x02")
 """What PDFium gives for the hyphen of a word that goes on in the next line."""
 
 
-def write_pages(path: Path, into: Path) -> Extracted:
+def write_pages(path: Path, into: Path, words: Mapping[int, str]) -> Extracted:
     """Write the pages of a PDF that have text as Markdown, each under a heading with its number.
 
     Args:
         path: The file.
         into: The file to write.
+        words: What stands in the place of a page that has none, by its number.
 
     Raises:
         Unreadable: It is protected by a password, or damaged.
@@ -30,24 +33,55 @@ def write_pages(path: Path, into: Path) -> Extracted:
 
     def pages() -> Iterator[str]:
         for number in range(1, len(document) + 1):
-            if text := _text(document, number):
+            if (text := _text(document, number)) is None:
+                continue
+            if text:
                 yield f"## Page {number}\n\n{text}\n\n"
+            elif number in words:
+                yield words[number]
             else:
                 missing.append(number)
 
     return replace(write(pages(), path.name, into), pages=len(document), missing=tuple(missing))
 
 
-def _text(document: PdfDocument, number: int) -> str:
+def pages_of(path: Path, numbers: Sequence[int], most: int) -> bytes:
+    """Pages of a PDF as one of their own.
+
+    Args:
+        path: The file.
+        numbers: Of the pages, from 1.
+        most: The most bytes that they may take.
+
+    Raises:
+        Unreadable: They take more, or are damaged.
+    """
+    pages, written = PdfDocument.new(), BytesIO()
+    try:
+        pages.import_pages(_open(path), [number - 1 for number in numbers])
+        pages.save(written)
+    except PdfiumError as error:
+        raise damaged(path.name, error) from error
+    if (size := written.tell()) > most:
+        msg = (
+            f"They take {size >> 20} MiB, and a model is sent {most >> 20}: give them as files of their own."
+        )
+        raise Unreadable(msg)
+    return written.getvalue()
+
+
+def _text(document: PdfDocument, number: int) -> str | None:
+    """The text of a page, empty where it is a picture; None for a page with nothing on it."""
     try:
         page = document[number - 1]
         layer = page.get_textpage()
     except PdfiumError:
         return ""  # one damaged page: the others are read, and this one is among the missing
     text = layer.get_text_range()
+    blank = not text and not FPDFPage_CountObjects(page) and not FPDFPage_GetAnnotCount(page)
     layer.close()
     page.close()
-    return str(text).replace("\r\n", "\n").translate(HYPHENS).strip()
+    return None if blank else str(text).replace("\r\n", "\n").translate(HYPHENS).strip()
 
 
 def _open(path: Path) -> PdfDocument:

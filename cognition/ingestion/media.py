@@ -2,12 +2,15 @@
 
 import asyncio
 from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from cognition.answers import Failure, is_truncated
+from cognition.documents.conversion import picked
+from cognition.documents.extraction import DOCUMENT_THREADS
 from cognition.gauge import ADVISED_FROM
 from cognition.levels import LEVELS
 from cognition.models import Models
@@ -51,22 +54,24 @@ def shown_as_it_is(resource: Resource, fill: float, models: Models) -> bool:
     )
 
 
-def media_block(resource: Resource, path: Path) -> dict[str, Any]:
-    """A file as a content block for a model. Blocking.
+def media_block(resource: Resource, content: bytes) -> dict[str, Any]:
+    """A file as a content block for a model.
 
     Args:
         resource: The file.
-        path: Where its copy is.
+        content: What of it is shown.
     """
     return {
         "type": "file" if resource.resource_type == "document" else resource.resource_type,
-        "base64": b64encode(path.read_bytes()).decode(),
+        "base64": b64encode(content).decode(),
         "mime_type": READABLE.get(resource.mime, resource.mime),
         "filename": resource.name,
     }
 
 
-async def put_into_words(resource: Resource, path: Path, models: Models, notify: Notify) -> str:
+async def put_into_words(
+    resource: Resource, path: Path, models: Models, notify: Notify, pages: Sequence[int] = ()
+) -> str:
     """What an image, a recording or a scan holds, as the distillation model reads it.
 
     Args:
@@ -74,17 +79,24 @@ async def put_into_words(resource: Resource, path: Path, models: Models, notify:
         path: Where its copy is.
         models: Whose distillation model is asked.
         notify: See `Models.call`.
+        pages: The numbers of the pages of a PDF that are shown; empty for all of the file.
 
     Raises:
         Wordless: There is no such model, the file is too large for it, or it gave nothing usable.
+        Unreadable: The pages can't be taken out of the PDF, or are too large together.
     """
     if models.rehearses("MODEL_DISTILLATION"):
         msg = "No model is there to look at it: set GOOGLE_API_KEY and give the file again."
         raise Wordless(msg)
-    if resource.size > MOST_BYTES:
+    if pages:
+        loop = asyncio.get_running_loop()
+        content = await loop.run_in_executor(DOCUMENT_THREADS, picked, path, pages, MOST_BYTES)
+    elif resource.size > MOST_BYTES:
         msg = f"It is larger than the {MOST_BYTES >> 20} MiB that a model is sent: give it in parts."
         raise Wordless(msg)
-    shown = await asyncio.to_thread(media_block, resource, path)
+    else:
+        content = await asyncio.to_thread(path.read_bytes)
+    shown = await asyncio.to_thread(media_block, resource, content)
     wanted = WANTED[resource.resource_type]
     request: list[AnyMessage] = [
         SystemMessage(DESCRIBE.format(wanted=wanted)),

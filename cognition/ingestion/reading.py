@@ -1,8 +1,9 @@
 """The text of what a chat was given, written beside its copy."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cognition.documents.extraction import Unreadable, extract
+from cognition.documents.extraction import Extracted, Unreadable, extract
 from cognition.documents.kind import Kind, kind_of
 from cognition.storage.files import Files
 from cognition.storage.registry import Resource
@@ -11,44 +12,70 @@ NOTE: Final = Kind("text", "text/plain", "txt")
 BEGINNING: Final = 300
 """Characters of a text that stand for its summary while the whole is in the prompt."""
 
-MOST_PAGES: Final = 20
-"""Pages without text that are named one by one."""
+MOST_SPANS: Final = 20
+"""Spans of pages that are named one by one."""
 
 
-class Scan(Unreadable):
-    """A document whose pages are pictures: a model has to look at it."""
+class Scans(Exception):
+    """Pages of a PDF are pictures: a model has to look at them. Nothing of its text was kept.
+
+    Attributes:
+        pages: Their numbers.
+        beside_text: Whether other pages hold text.
+        apart: Their numbers, where a model is not to be shown all of the PDF; else empty.
+    """
+
+    def __init__(self, extracted: Extracted) -> None:
+        super().__init__(f"{named(extracted.missing)} of {extracted.pages}")
+        self.pages = extracted.missing
+        self.beside_text = extracted.text
+        self.apart = self.pages if len(self.pages) < extracted.pages else ()
 
 
-def write_text(resource: Resource, files: Files) -> str:
+def write_text(resource: Resource, files: Files, words: Mapping[int, str] | None = None) -> str:
     """Read a file and keep its text. Blocking, for minutes where the file is large.
 
     Args:
         resource: The file.
         files: Where its copy is.
+        words: What a model read on pages that are pictures, by their numbers; None where it was not asked.
 
     Returns:
         What the text leaves out, in a sentence; empty when it is all there.
 
     Raises:
         Unreadable: There is no text in it; says why and what to do.
-        Scan: There is none because its pages are pictures.
+        Scans: There are pages without text, and no model was asked.
         OSError: The disk is full, or the chat was purged meanwhile.
     """
     original = files.original(resource)
     kind = NOTE if resource.resource_type == "note" else kind_of(original)
     with files.writing_text(resource) as place:
-        extracted = extract(original, kind, place)
-        if not extracted.text and kind.label == "pdf":
-            msg = f"{resource.name!r} holds no text but pictures of its pages."
-            raise Scan(msg)
+        extracted = extract(original, kind, place, words)
+        if extracted.missing and words is None:
+            raise Scans(extracted)
         if not extracted.text:
             msg = f"{resource.name!r} holds nothing but blanks."
             raise Unreadable(msg)
     if not extracted.missing:
         return ""
-    pages = ", ".join(map(str, extracted.missing[:MOST_PAGES]))
-    more = ", …" if len(extracted.missing) > MOST_PAGES else ""
-    return f"Pages {pages}{more} of {extracted.pages} hold no text, maybe scans, and were not read."
+    return f"{named(extracted.missing)} of {extracted.pages} could not be read as text."
+
+
+def named(pages: Sequence[int]) -> str:
+    """Pages as a reader calls them: `Page 3`, or `Pages 2, 5-7`.
+
+    Args:
+        pages: Their numbers, rising; at least one.
+    """
+    spans: list[list[int]] = []
+    for page in pages:
+        if spans and spans[-1][-1] == page - 1:
+            spans[-1][1:] = [page]
+        else:
+            spans.append([page])
+    told = ", ".join("-".join(map(str, span)) for span in spans[:MOST_SPANS])
+    return f"{'Pages' if len(pages) > 1 else 'Page'} {told}{', …' if len(spans) > MOST_SPANS else ''}"
 
 
 def keep_words(resource: Resource, files: Files, words: str) -> None:

@@ -38,8 +38,8 @@ WANTED: Final[Mapping[ResourceType, str]] = {
     "Name sounds that matter.",
     "video": "Transcribe what is said and what is written word for word, with times such as [02:15], and describe what "
     "each scene shows.",
-    "document": "Transcribe the scanned pages word for word as Markdown, with a heading `## Page N` for each page. "
-    "Keep headings, lists and tables; describe pictures in a sentence.",
+    "document": "Transcribe the scanned pages word for word as Markdown, with a heading `## Page N` over each page, "
+    "counted from 1, blank ones too. Keep headings, lists and tables; describe pictures in a sentence.",
 }
 
 BY_EXCERPTS: Final = "No model summed this up ({reason}); these are excerpts of it, in its order:"

@@ -51,7 +51,8 @@ class Resource:
         if self.status == "INDEXED":
             # What a model or a password kept from being read may be readable by now.
             return self.resource_type in ("binary", "weburl")
-        return self.status in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP")
+        # So may pages of a document whose other pages were read.
+        return self.status in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP") and not self.error
 
 
 class Changes(TypedDict, total=False):

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from openpyxl import Workbook
 from pptx import Presentation
 
+SCANNED = "72 72 400 600 re f"
+"""A black rectangle, which is a picture as any other to who looks for text."""
+
 CONTENT_TYPES = """<?xml version="1.0" encoding="UTF-8"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
@@ -106,8 +109,8 @@ def epub(title: str, chapters: Sequence[str]) -> bytes:
     )
 
 
-def pdf(pages: Sequence[str], *, encrypted: bool = False) -> bytes:
-    """A PDF with these lines on its pages; a page without text is what a scan is to its text layer."""
+def pdf(pages: Sequence[str | None], *, encrypted: bool = False) -> bytes:
+    """A PDF with these lines on its pages; one without text is a scan, and None is a blank one."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -115,8 +118,9 @@ def pdf(pages: Sequence[str], *, encrypted: bool = False) -> bytes:
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ]
     for number, text in enumerate(pages):
-        lines = "".join(f"({line}) Tj T* " for line in text.splitlines())
+        lines = "".join(f"({line}) Tj T* " for line in (text or "").splitlines())
         drawn = f"BT /F1 12 Tf 14 TL 72 720 Td {lines}ET" if text else ""
+        drawn = SCANNED if text == "" else drawn
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
             "/Resources << /Font << /F1 3 0 R >> >> >>"

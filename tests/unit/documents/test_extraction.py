@@ -77,6 +77,32 @@ def test_p61_a_pdf_without_text_is_left_to_a_model_that_sees(put: Put) -> None:
     assert (text, extracted.text, extracted.missing) == ("", False, (1, 2))
 
 
+def test_a_page_with_nothing_on_it_is_no_scan(put: Put) -> None:
+    text, extracted = read(put("a.pdf", pdf([None, "First.", None, "", None])))
+    assert text == "## Page 2\n\nFirst.\n\n"
+    assert (extracted.pages, extracted.missing) == (5, (4,))
+
+
+def test_what_a_model_read_stands_in_the_place_of_its_page(put: Put) -> None:
+    path = put("a.pdf", pdf(["First.", "", "Third.", "", ""]))
+    into = path.with_suffix(".out")
+    words = {1: "not asked for", 2: "## Page 2\n\nSecond \ud83d.\n\n", 5: ""}
+    extracted = extract(path, kind_of(path), into, words)
+    told = "## Page 1\n\nFirst.\n\n## Page 2\n\nSecond ?.\n\n## Page 3\n\nThird.\n\n"
+    assert into.read_text() == told
+    assert extracted.missing == (4,)
+
+
+def test_pages_of_a_pdf_are_a_pdf(put: Put) -> None:
+    path = put("a.pdf", pdf(["First.", "Second.", "Third."]))
+    pages = put("pages.pdf", conversion.picked(path, [1, 3], 1 << 20))
+    assert read(pages)[0] == "## Page 1\n\nFirst.\n\n## Page 2\n\nThird.\n\n"
+    with pytest.raises(Unreadable, match=r"^They take 0 MiB, and a model is sent 0: give them as files"):
+        conversion.picked(path, [1, 3], 100)
+    with pytest.raises(Unreadable, match=r"'b\.pdf' is damaged"):
+        conversion.picked(put("b.pdf", b"%PDF-1.7"), [1], 100)
+
+
 def test_pdfs_read_at_once_keep_their_pages(put: Put) -> None:
     paths = [put(f"{n}.pdf", pdf([f"file {n} page {p}" for p in range(30)])) for n in range(4)]
     with ThreadPoolExecutor(4) as pool:
