@@ -73,7 +73,7 @@ async def consult_council(
     try:
         held = await _held(cast("CouncilInput", asked), runtime)
     except CouncilRefused as refusal:
-        return f"Error: {escape(str(refusal), quote=False)}", {}
+        return f"Error: {escape(refusal.told, quote=False)}", {}
     told, report = held["deliberation"], held["report"]
     failed = "Error: nobody answered.\n" if told["outcome"] == "failed" else ""
     return f"{failed}{block('council', report, note=DATA)}", told

@@ -20,9 +20,7 @@ from cognition.cli.chats import check_known
 from cognition.cli.session import Held, Notice, open_session
 from cognition.cli.view import notice_line, printable, readable
 from cognition.context import Context
-from cognition.council.invitation import CouncilRefused
 from cognition.levels import Policy
-from cognition.refusal import Refused
 from cognition.settings import process_settings
 
 Event = Notice | Held
@@ -47,10 +45,7 @@ def run(
     if chat:
         check_known(user, chat)
     asked = {"question": readable(question), "participants": readable(participants), "rounds": rounds}
-    try:
-        held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))
-    except CouncilRefused as refusal:
-        raise Refused(refusal.short) from None
+    held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))
     if as_json:
         typer.echo(json.dumps(held.deliberation, ensure_ascii=False, indent=2))
     elif sys.stdout.isatty():

@@ -3,8 +3,6 @@
 import sqlite3
 from typing import Any
 
-import httpx
-from langgraph_sdk.errors import APIError
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
@@ -19,12 +17,6 @@ def sentence_of(error: Exception) -> str:
         return "\n".join(_setting(detail) for detail in error.errors(include_url=False))
     if isinstance(error, sqlite3.DatabaseError):
         return f"A database of the folder can't be used ({error}): `cognition doctor` says which."
-    if isinstance(error, APIError):
-        return f"The server answered {error.response.status_code}: {error}"
-    if isinstance(error, httpx.HTTPStatusError):
-        return f"The server that holds the folder failed ({error.response.status_code}): see its log."
-    if isinstance(error, httpx.TransportError):
-        return f"The server that holds the folder went away ({type(error).__name__}). Try again."
     if isinstance(error, OSError) or type(error).__module__.startswith("cognition"):
         return str(error)
     return ""

@@ -1,8 +1,8 @@
 """The graph and the memories of a LangGraph server that holds the folder."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import asdict
 from typing import Any, Final, cast
 from urllib.parse import quote
@@ -11,6 +11,7 @@ import httpx
 from langchain_core.messages import AnyMessage, convert_to_messages
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
+from langgraph_sdk.errors import APIError
 from langgraph_sdk.schema import StreamMode, StreamPart
 
 from cognition.cli.chats import thread_of
@@ -33,6 +34,10 @@ MODES: Final[list[StreamMode]] = ["messages-tuple", "custom", "updates"]
 REACH_SECONDS: Final = 5
 TOLD: Final = (400, 403, 503)
 """What `cognition.web` answers with a sentence."""
+
+
+class ServerFailed(RuntimeError):
+    """The server answered with an error or not at all; the message says so."""
 
 
 @asynccontextmanager
@@ -99,7 +104,9 @@ class ServerSession:
 
     async def messages(self, chat: str) -> list[AnyMessage]:
         """What was said in a chat, oldest first."""
-        state = await self._client.threads.get_state(await self._thread(chat))
+        thread = await self._thread(chat)
+        with _failing():
+            state = await self._client.threads.get_state(thread)
         values = cast("dict[str, Any]", state["values"] or {})
         return cast("list[AnyMessage]", convert_to_messages(values.get("messages", [])))
 
@@ -161,30 +168,34 @@ class ServerSession:
     async def _thread(self, chat: str) -> str:
         """The chat's thread on the server, which forgets its list of threads when it is killed."""
         thread = thread_of(chat)
-        await self._client.threads.create(thread_id=thread, graph_id=GRAPH, if_exists="do_nothing")
+        with _failing():
+            await self._client.threads.create(thread_id=thread, graph_id=GRAPH, if_exists="do_nothing")
         return thread
 
     async def _events(self, path: str, user_id: str, wish: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """The events of something that takes its time, as they happen."""
-        async with self._http.stream(
+        stream = self._http.stream(
             "POST",
             f"/cognition/{path}",
             params={"user_id": user_id},
             json=wish,
             timeout=httpx.Timeout(REACH_SECONDS, read=None),  # a model may think for minutes
-        ) as response:
-            if response.is_error:
-                await response.aread()
-                _told(response)
-            async for line in response.aiter_lines():
-                event: dict[str, Any] = json.loads(line)
-                if event["type"] == "error":
-                    raise Refused(event["error"])
-                yield event
+        )
+        with _failing():
+            async with stream as response:
+                if response.is_error:
+                    await response.aread()
+                    _told(response)
+                async for line in response.aiter_lines():
+                    event: dict[str, Any] = json.loads(line)
+                    if event["type"] == "error":
+                        raise Refused(event["error"])
+                    yield event
 
     async def _ask(self, method: str, path: str, user_id: str, **query: Any) -> dict[str, Any]:
         query = {"user_id": user_id, **query}
-        return _told(await self._http.request(method, f"/cognition/{path}", params=query))
+        with _failing():
+            return _told(await self._http.request(method, f"/cognition/{path}", params=query))
 
 
 def _told(response: httpx.Response) -> dict[str, Any]:
@@ -200,7 +211,28 @@ def _told(response: httpx.Response) -> dict[str, Any]:
 
 
 async def _modes(parts: AsyncIterator[StreamPart]) -> AsyncIterator[tuple[str, Any]]:
-    async for part in parts:
-        if part.event == "error":
-            raise TurnFailed(part.data.get("message") or str(part.data))
-        yield part.event, part.data
+    with _failing():
+        async for part in parts:
+            if part.event == "error":
+                raise TurnFailed(part.data.get("message") or str(part.data))
+            yield part.event, part.data
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """Tell in a sentence what the server fails at.
+
+    Raises:
+        ServerFailed: It does.
+    """
+    try:
+        yield
+    except APIError as error:
+        msg = f"The server that holds the folder answered {error.response.status_code}: {error.message}"
+        raise ServerFailed(msg) from error
+    except httpx.HTTPStatusError as error:
+        msg = f"The server that holds the folder failed ({error.response.status_code}): see its log."
+        raise ServerFailed(msg) from error
+    except httpx.TransportError as error:
+        msg = f"The server that holds the folder went away ({type(error).__name__}). Try again."
+        raise ServerFailed(msg) from error

@@ -22,16 +22,16 @@ HISTORY_DEPTH: Final = 20
 
 
 class CouncilRefused(Refused):
-    """A council that can't be held; the text says why and what to do. No model was asked.
+    """A council that can't be held; the sentence says why and what to do. No model was asked.
 
     Args:
-        told: The text for a model, which may list the skills with their descriptions.
-        short: The sentence for a person, where that differs.
+        sentence: For a person, who gets it as the error of a run, through a server too.
+        told: For a model, where that differs: it may list the skills with their descriptions.
     """
 
-    def __init__(self, told: str, short: str = "") -> None:
-        super().__init__(told)
-        self.short = short or told
+    def __init__(self, sentence: str, told: str = "") -> None:
+        super().__init__(sentence)
+        self.told = told or sentence
 
 
 def question_of(asked: CouncilInput) -> str:
@@ -101,8 +101,7 @@ def _without(reason: str, vault: Vault) -> CouncilRefused:
     listed = f"There are:{''.join(lines)}\n" if lines else "There are no skills yet. "
     ids = ", ".join(skill.skill_id for skill in skills) or "no skills yet"
     return CouncilRefused(
-        f"{reason} {listed}Forge a missing one with forge_skill.",
-        short=f"{reason} There are: {ids}.",
+        f"{reason} There are: {ids}.", told=f"{reason} {listed}Forge a missing one with forge_skill."
     )
 
 

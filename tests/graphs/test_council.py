@@ -35,8 +35,10 @@ async def test_p77_fewer_than_two_different_participants_are_refused(
     with pytest.raises(CouncilRefused, match="at least 2 different") as refused:
         await graph.ainvoke({**question(), "participants": participants}, context=context)
     assert told in str(refused.value)
-    assert "- researcher: " in str(refused.value)
-    assert "forge_skill" in str(refused.value)
+    assert "There are: architect, " in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert "\n- researcher: " in refused.value.told
+    assert "forge_skill" in refused.value.told
     assert rehearsal.requests == []
 
 

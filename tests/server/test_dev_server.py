@@ -244,6 +244,7 @@ def test_a_council_is_held_with_a_branch_for_each_participant(
     assert (told["outcome"], told["rounds_held"]) == ("synthesis", 3)
     refused = cognition("council", "Split?", "--participants", "architect")
     assert (refused.returncode, "at least 2 different" in refused.stderr) == (1, True), refused.stderr
+    assert refused.stderr.count("\n") == 1, "one sentence, as without a server"
 
 
 def test_p74_threads_and_what_a_sub_agent_asked_outlive_a_kill(
