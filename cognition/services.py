@@ -117,12 +117,17 @@ class Services:
         return Intake(self.files, await self.registry(), self.settings)
 
     async def threads(self) -> Threads:
-        """The index of the threads of sub-agents."""
+        """The index of the threads of sub-agents; only the process that holds the folder lets them work.
+
+        Raises:
+            FolderInUse: Another process holds the folder.
+        """
         return await asyncio.to_thread(self._open_threads) if self._threads is None else self._threads
 
     def _open_threads(self) -> Threads:
         with self._opening:
             if self._threads is None:
+                self.hold()
                 self._threads = Threads(self._open_database())
             return self._threads
 

@@ -132,6 +132,7 @@ async def _purge(services: Services, closings: Closings, user_id: str, chat_id: 
     await session.purge(user_id, chat_id)
     checkpointer = await services.checkpointer()
     for agent in await asyncio.to_thread(threads.of_chat, user_id, chat_id):
+        await asyncio.to_thread(threads.stop, agent)
         await checkpointer.adelete_thread(agent.key)
         await asyncio.to_thread(threads.delete, agent)
     await asyncio.to_thread(closings.finish, user_id, chat_id)

@@ -22,7 +22,7 @@ from cognition.prompts.delegation import DATA
 from cognition.refusal import Refused
 from cognition.retrying import Notify
 from cognition.state import DelegationInput, DelegationState, Outcome
-from cognition.storage.threads import AgentThread
+from cognition.storage.threads import AgentThread, Claim
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
 
@@ -80,12 +80,12 @@ class SubAgents:
         """
         thread = await self.find(sub_sid)
         threads = await self._services.threads()
-        with threads.claimed(thread):
+        with threads.claimed(thread) as claim:
             state = await self._state(thread)
             if not state.values:
                 msg = f"The sub-agent {sub_sid!r} had not begun: close it, and give the task to a new one."
                 raise Refused(lost(thread) if thread.steps else msg)
-            return await self._finished(thread, thread.request, state, notify)
+            return await self._finished(thread, thread.request, state, claim, notify)
 
     async def find(self, sub_sid: str) -> AgentThread:
         """A sub-agent of the chat.
@@ -151,13 +151,13 @@ class SubAgents:
     async def _answered(self, thread: AgentThread, assignment: Assignment, notify: Notify) -> Report:
         """The report on an assignment, whether it is new, was cut off, or was done before."""
         threads = await self._services.threads()
-        with threads.claimed(thread):
+        with threads.claimed(thread) as claim:
             state = await self._state(thread)
             if state.values.get("request_id") == assignment.request_id:
-                return await self._finished(thread, assignment.task, state, notify)
+                return await self._finished(thread, assignment.task, state, claim, notify)
             notes = []
             if state.tasks:  # it was cut off, perhaps as soon as it had taken this very assignment
-                earlier = await self._finished(thread, thread.request, state, notify)
+                earlier = await self._finished(thread, thread.request, state, claim, notify)
                 state = await self._state(thread)
                 if state.values["request_id"] == assignment.request_id:
                     return earlier
@@ -169,21 +169,21 @@ class SubAgents:
             else:
                 given = await beginning(thread, assignment)
             given["request_id"] = assignment.request_id
-            report = await self._run(thread, assignment.task, given, notify)
+            report = await self._run(thread, assignment.task, given, claim, notify)
         if state.values and assignment.system_prompt not in ("", _role(state)):
             notes.append(KEEPS_ITS_ROLE)
         return replace(report, note="\n".join(notes))
 
     async def _finished(
-        self, thread: AgentThread, asked: str, state: StateSnapshot, notify: Notify
+        self, thread: AgentThread, asked: str, state: StateSnapshot, claim: Claim, notify: Notify
     ) -> Report:
         """The report on what a thread was at; what is left of it is done first."""
         if state.tasks:
-            return await self._run(thread, asked, None, notify)
+            return await self._run(thread, asked, None, claim, notify)
         return await self._reported(thread, asked, cast("DelegationState", state.values))
 
     async def _run(
-        self, thread: AgentThread, asked: str, given: DelegationInput | None, notify: Notify
+        self, thread: AgentThread, asked: str, given: DelegationInput | None, claim: Claim, notify: Notify
     ) -> Report:
         """Let the agent work on its thread, in streams of its own; without input it goes on where it was."""
         await asyncio.to_thread(check_expert, thread, self._services.settings.home)
@@ -199,7 +199,8 @@ class SubAgents:
         tell("started")
         # Nothing of the caller's run: its callbacks would stream the agent's messages as the caller's own.
         with set_config_context(RunnableConfig()) as alone:
-            values = await asyncio.create_task(self._worked(thread, given, tell), context=alone)
+            work = asyncio.create_task(self._worked(thread, given, tell), context=alone)
+            values = await claim.wait(work)
         report = await self._reported(thread, asked, values)
         tell("ended", status=report.outcome["status"], level=report.outcome["level"])
         return report

@@ -50,11 +50,11 @@ async def test_p1_p2_no_signature_is_lost_or_made_up(
 ) -> None:
     rehearsal.script(LITE, lite)
     rehearsal.script(FLASH, flash)
-    services = Services(make_settings(delegate_max_calls=50))
+    services = Services(make_settings(delegate_max_calls=50, context_tokens=200_000))
     values = await turn(services, "First", streamed)
     assert values["outcome"]["text"] == "First answer."
     await services.aclose()
-    services = Services(make_settings(delegate_max_calls=50))
+    services = Services(make_settings(delegate_max_calls=50, context_tokens=200_000))
     values = await turn(services, "Second", streamed)
     assert values["outcome"]["text"] == "Second answer."
     assert rehearsal.refusals == []

@@ -12,8 +12,10 @@ from cognition.blocking import wait_for
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
 from cognition.delegation.sub_agents import UnknownThread
+from cognition.prompts.delegation import MOST_LISTED, listed
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
+from cognition.storage.folder import FolderInUse
 from cognition.storage.threads import AgentThread, ThreadBusy
 from graphs.echo import graph
 from tests.conftest import DISTILLATION, FLASH, LITE
@@ -225,6 +227,24 @@ async def test_agents_are_listed_and_closed(rehearsal: RehearsalServer, services
     assert await agents(services).open_threads() == []
     saver = await services.checkpointer()
     assert [saved async for saved in saver.alist(None)] == [], "its checkpoints are deleted"
+
+
+async def test_a_long_list_of_agents_is_bounded_and_says_so(services: Services) -> None:
+    threads = await services.threads()
+    for number in range(MOST_LISTED + 5):
+        thread = AgentThread(user_id="ada", chat_id="c", sub_sid=f"dlg_{number}", role="agent")
+        await asyncio.to_thread(threads.begin, thread, f"Task {number}")
+    told = listed([(thread, False) for thread in await agents(services).open_threads()])
+    assert told.count("asked: Task") == MOST_LISTED
+    assert "dlg_34" in told
+    assert "- dlg_4 " not in told
+    assert "Not shown: 5 more" in told
+
+
+async def test_two_programs_on_one_folder_do_not_work_on_the_same_threads(services: Services) -> None:
+    await services.threads()
+    with pytest.raises(FolderInUse):
+        await Services(services.settings).threads()
 
 
 async def test_an_expert_is_told_what_the_chat_is_about_and_remembers(
