@@ -39,6 +39,9 @@ UNSTEMMED: Final = ("zh", "ja", "ko", "pl", "cs", "uk", "he", "hi", "th", "vi", 
 
 WORD: Final = re.compile(r"\w+")
 
+TELLING: Final = 400
+"""Characters by which a text's language is told: more take longer and tell no more."""
+
 _detecting: Final = Lock()
 
 
@@ -47,10 +50,11 @@ def detect_language(text: str) -> str:
 
     Short texts are often misjudged, which costs little: queries are stemmed in every language that is stored.
     """
-    if not any(map(str.isalpha, text)):
+    first = next((place for place, character in enumerate(text) if character.isalpha()), None)
+    if first is None:
         return "en"
     with _detecting:
-        return str(_identifier().classify(text)[0])
+        return str(_identifier().classify(text[first : first + TELLING])[0])
 
 
 def document_terms(text: str, language: str) -> SparseVector:
