@@ -172,7 +172,8 @@ class Talk:
                 self._chat = new_chat()
                 self.view.note(f"A new chat: {self._chat}")
             case "/memory":
-                self.view.note(table(await self._session.memories(self._context.user_id, query=rest)))
+                listing = await self._session.memories(self._context.user_id, query=rest)
+                self.view.note(table(listing, narrowed=bool(rest)))
             case "/policy" if rest in get_args(Policy):
                 self._context = replace(self._context, policy=cast("Policy", rest))
                 self.view.note(f"From the next turn on: {rest}")

@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 from langchain_core.messages import HumanMessage
 
+from cognition.amount import counted
 from cognition.answers import Failure
 from cognition.cli.server_session import open_server_session
 from cognition.cli.view import printable
@@ -26,6 +27,7 @@ from cognition.storage import checkpointer, database
 from cognition.storage.checkpointer import open_checkpointer
 from cognition.storage.folder import FolderInUse, Holder, holder_of
 from cognition.storage.room import DiskFull
+from cognition.storage.threads import AGENTS
 
 PACKAGES = (
     "langgraph",
@@ -35,6 +37,9 @@ PACKAGES = (
     "qdrant-edge-py",
     "numpy",
 )
+CHATS = f"SELECT count(DISTINCT thread_id) FROM checkpoints WHERE thread_id NOT LIKE '{AGENTS}%'"
+"""The threads that somebody talks in, and no sub-agents'."""
+
 OLDEST_SQLITE = (3, 38)
 """The first with JSON functions always built in, which the threads' file is pruned by."""
 
@@ -162,19 +167,21 @@ async def _memories(settings: Settings) -> Check:
 async def _threads(home: Path) -> Check:
     try:
         async with open_checkpointer(home) as saver:
-            rows = await saver.conn.execute_fetchall("SELECT count(DISTINCT thread_id) FROM checkpoints")
+            rows = await saver.conn.execute_fetchall(CHATS)
     except sqlite3.DatabaseError as error:
         return Check("threads", False, str(error), _aside(home / checkpointer.FILE, "the chats"))
-    return Check("threads", True, f"chats: {next(iter(rows))[0]}")
+    return Check("threads", True, counted(next(iter(rows))[0], "chat"))
 
 
 async def _register(home: Path) -> Check:
     try:
         files = await asyncio.to_thread(_registered, home)
+    except DiskFull as error:
+        return Check("register", False, "not to be opened", str(error))
     except sqlite3.DatabaseError as error:
         mend = _aside(home / database.FILE, "what is known of files, sources and sub-agents")
         return Check("register", False, str(error), mend)
-    return Check("register", True, f"files: {files}")
+    return Check("register", True, counted(files, "file"))
 
 
 def _registered(home: Path) -> int:

@@ -12,7 +12,8 @@ from cognition.refusal import Refused
 def show(user: str, *, as_json: bool, **query: Any) -> None:
     """Print a user's memories, newest first, or with a query the ones that answer it."""
     listing = ask_session(lambda session: session.memories(user, **query))
-    show_told(listing, table(listing), as_json=as_json)
+    narrowed = any(value for name, value in query.items() if name != "limit")
+    show_told(listing, table(listing, narrowed=narrowed), as_json=as_json)
 
 
 def delete(user: str, memory_id: str) -> None:
@@ -42,11 +43,16 @@ def undo(user: str, memory_id: str) -> None:
     typer.echo(printable(f"{memory_id} says again: {restored['fact']}"))
 
 
-def table(listing: dict[str, Any]) -> str:
-    """A listing as lines: id, artifact, importance, date and fact of each memory."""
+def table(listing: dict[str, Any], *, narrowed: bool) -> str:
+    """A listing as lines: id, artifact, importance, date and fact of each memory.
+
+    Args:
+        listing: What `cognition.memory.catalogue.list_memories` tells.
+        narrowed: Whether it is of what answers a question, of one artifact or of some time only.
+    """
     memories = listing["memories"]
     if not memories:
-        return "Nothing in memory answers that." if "query" in listing else "Nothing is remembered."
+        return "Nothing in memory answers that." if narrowed else "Nothing is remembered."
     lines = [_line(memory) for memory in memories]
     hidden = listing.get("total", 0) - len(memories)
     if hidden > 0:

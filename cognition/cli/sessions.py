@@ -51,7 +51,7 @@ def close(user: str, chat: str, *, as_json: bool) -> None:
 
 def _counts(told: dict[str, Any]) -> list[str]:
     """How much there is of each kind of which there is something."""
-    kinds = {"resources": "resource", "sources": "source", "agents": "agent"}
+    kinds = {"resources": "file", "sources": "source", "agents": "sub-agent"}
     return [counted(told[kind], noun) for kind, noun in kinds.items() if told[kind]]
 
 
@@ -72,4 +72,4 @@ def _source(row: dict[str, Any]) -> str:
 
 
 def _agent(row: dict[str, Any]) -> str:
-    return f"agent {row['sub_sid']} · {row['role']} · {row['status']} · {row['updated_on']}"
+    return f"sub-agent {row['sub_sid']} · {row['role']} · {row['status']} · {row['updated_on']}"

@@ -87,8 +87,12 @@ def validate(user: str, path: str) -> None:
     """Say of a folder, or of every skill that a user can reach, whether it is one.
 
     Raises:
+        Refused: There is no such folder.
         typer.Exit: One is not.
     """
+    if path and not Path(path).exists():
+        msg = f"There is no folder at {path!r}: give that of a skill, or none to look at all that there are."
+        raise Refused(msg)
     entries = [_checked(Path(path))] if path else _vault(user).skills()
     for entry in entries:
         wrong = f": {entry.reason}" if isinstance(entry, Unreadable) else ""

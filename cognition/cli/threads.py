@@ -41,7 +41,11 @@ def resume(user: str, sub_sid: str, text: str, policy: Policy | None, *, as_json
         typer.Exit: It could not go on.
     """
     report = asyncio.run(_resume(user, sub_sid, readable(text), policy))
-    parts = [f"{report['sub_sid']} · {report['status']}", unblocked(report["note"]), report["text"]]
+    parts = [
+        f"{report['sub_sid']} · {report['status'].replace('_', ' ')}",
+        unblocked(report["note"]),
+        report["text"],
+    ]
     show_told(report, "\n\n".join(filter(None, parts)), as_json=as_json)
     if report["status"] == "error":
         raise typer.Exit(1)

@@ -24,6 +24,9 @@ T = TypeVar("T")
 Status = Literal["working", "open", "waiting"]
 """At work, or cut off at it; done, and ready for more; waiting for an answer to its question."""
 
+AGENTS: Final = "agent:"
+"""What the ids of their checkpoints begin with."""
+
 EXCERPT: Final = 200
 """Characters of a request and of an answer that the index keeps."""
 
@@ -101,7 +104,7 @@ class AgentThread:
     def key(self) -> str:
         """The id of its checkpoints. It is no UUID, so that no client of a server can ask for it."""
         told = json.dumps([self.user_id, self.chat_id, self.sub_sid])
-        return f"agent:{sha256(told.encode()).hexdigest()}"
+        return f"{AGENTS}{sha256(told.encode()).hexdigest()}"
 
 
 class Threads:

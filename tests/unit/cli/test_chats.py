@@ -123,4 +123,4 @@ def test_p47_a_chat_of_another_user_is_not_there(run: Run, note: str) -> None:
         ran = run("sessions", command, "plant", "--user", "eve")
         assert (ran.exit_code, ran.stdout) == (1, "")
         assert ran.stderr.startswith("'eve' has no chat 'plant'")
-    assert "1 resource" in run("sessions", "list").stdout
+    assert "1 file" in run("sessions", "list").stdout

@@ -11,7 +11,7 @@ from tests.unit.cli.conftest import Run
 
 
 def test_a_sound_installation(run: Run) -> None:
-    run("chat", stdin=b"hello\n")
+    run("ask", "delegate: plan a trip, and ask me where to go")
     shown = run("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(shown.stdout)}
     assert shown.exit_code == 0, shown.stdout
@@ -25,7 +25,8 @@ def test_a_sound_installation(run: Run) -> None:
         "threads",
         "register",
     }
-    assert checks["threads"]["found"] == "chats: 1"
+    assert checks["threads"]["found"] == "1 chat"
+    assert checks["register"]["found"] == "0 files"
     assert "rehearsed" in checks["key"]["found"]
     assert run("doctor").exit_code == 0
 

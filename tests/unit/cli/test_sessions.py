@@ -20,7 +20,7 @@ def given(run: Run, tmp_path: Path) -> Path:
 def test_a_session_is_listed_shown_and_closed(run: Run, given: Path, command: tuple[str, str]) -> None:
     listed = json.loads(run("sessions", "list", "--json").stdout)
     assert listed["total"] == 2
-    assert "1 resource" in run("sessions", "list").stdout
+    assert "1 file" in run("sessions", "list").stdout
     chat = listed["sessions"][0]["chat_id"]
     assert run("sessions", "show", chat).stdout == run("sessions", "show", "two").stdout
     assert "note.md" in run("sessions", "show", "two").stdout
@@ -38,7 +38,7 @@ def test_a_chat_that_goes_on_after_its_end_works(run: Run, given: Path) -> None:
     shown = run("sessions", "show", "one").stdout
     assert "conversation_history" in shown
     closed = run("sessions", "close", "one")
-    assert "Deleted for good: 1 resource, 1 source. The chat's messages stay" in closed.stdout
+    assert "Deleted for good: 1 file, 1 source. The chat's messages stay" in closed.stdout
     assert "I row on Sundays" in run("memory", "list").stdout
     again = run("ask", "where is the spare key?", "--file", str(given), "--chat", "one")
     assert "tide table" in again.stdout

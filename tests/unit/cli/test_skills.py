@@ -108,6 +108,9 @@ def test_validate_takes_a_folder_or_its_file(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "butcher"
     folder.mkdir()
     assert "✗ butcher: its folder has no file SKILL.md" in run("skills", "validate", str(folder)).stdout
+    missing = run("skills", "validate", str(tmp_path / "nowhere"))
+    assert (missing.exit_code, missing.stdout) == (1, "")
+    assert "There is no folder at" in missing.stderr
     (folder / "SKILL.md").write_text("---\nname: butcher\ndescription: Cuts.\n---\nCut.")
     for path in (folder, folder / "SKILL.md"):
         checked = run("skills", "validate", str(path))
