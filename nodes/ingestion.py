@@ -24,10 +24,12 @@ from cognition.services import Services
 from cognition.shortening import shorten
 from cognition.state import FileState, IngestedFile, IngestionOutput, IngestionState, Received
 from cognition.storage.registry import Changes, Resource, check_chat
+from cognition.storage.room import DiskFull
 
 logger = logging.getLogger(__name__)
 
 UNOPENED = "Web addresses are not opened: download it and give the file."
+UNWRITTEN = "The disk is full, and nothing could be noted of it: make some room and give it again."
 EMBEDDING = "Still being embedded: a search finds its words already, and by meaning in a while."
 
 LONGEST_REASON = 400
@@ -152,16 +154,22 @@ async def register_only(state: FileState, runtime: Runtime[Context]) -> FileStat
 
 async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["report"]]:
     """Register why a file's branch broke; the others go on."""
-    reason = shorten(f"{type(error.error).__name__}: {error.error}", LONGEST_REASON)
+    said = str(error.error)
+    if not isinstance(error.error, (Refused, DiskFull)):
+        said = f"{type(error.error).__name__}: {said}"
+    reason = shorten(said, LONGEST_REASON)
     logger.error("ingesting %s failed in %s", state["resource_id"], error.node, exc_info=error.error)
     services = context_of(runtime).services()
     registry = await services.registry()
     user_id = identity_of(runtime).user_id
     resource = await asyncio.to_thread(registry.get, user_id, state["resource_id"])
-    if resource is not None and resource.status == "PUT_IN_CONTEXT":
-        await _update(resource, services, error=reason)  # it stays in the prompt, where it was before
-    elif resource is not None:
-        await _settle(resource, services, runtime, status="FAILED", error=reason)
+    try:
+        if resource is not None and resource.status == "PUT_IN_CONTEXT":
+            await _update(resource, services, error=reason)  # it stays in the prompt, where it was before
+        elif resource is not None:
+            await _settle(resource, services, runtime, status="FAILED", error=reason)
+    except DiskFull:
+        logger.exception("%s stays as it was, for the next run", state["resource_id"])
     return Command(goto="report")
 
 
@@ -255,9 +263,14 @@ async def _ingested(received: Received, runtime: Runtime[Context]) -> IngestedFi
         size=resource.size if resource else 0,
         status=resource.status if resource else "FAILED",
         chunks=resource.chunks if resource else 0,
-        error=resource.error if resource else received["error"] or str(Gone()),
+        error=_reason(resource) if resource else received["error"] or str(Gone()),
         note=await _note(resource, services) if resource else "",
     )
+
+
+def _reason(resource: Resource) -> str:
+    """Why a file was not read; one whose branch is over and that is as it came could not be written to."""
+    return resource.error or (UNWRITTEN if resource.status == "PENDING_INGESTION" else "")
 
 
 async def _note(resource: Resource, services: Services) -> str:

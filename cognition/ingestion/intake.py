@@ -12,6 +12,7 @@ from cognition.settings import Settings
 from cognition.state import Received
 from cognition.storage.files import Files, NotTaken
 from cognition.storage.registry import Registry, Resource, check_chat
+from cognition.storage.room import DiskFull
 
 MOST_FILES: Final = 1_000
 """Of one folder."""
@@ -57,7 +58,7 @@ class Intake:
             The resource, and whether it is new: the same content is taken once per chat.
 
         Raises:
-            NotTaken: It is too large, or can't be read.
+            NotTaken: It is too large or can't be read, or the disk is full; nothing is left of it.
             Refused: The user or the chat is blank.
         """
         try:
@@ -73,19 +74,25 @@ class Intake:
         except OSError as error:
             msg = f"{attachment.name!r} can't be taken: {error.strerror or error}."
             raise NotTaken(msg) from error
-        resource, new = self._registry.add(
-            user_id,
-            chat_id,
-            name=attachment.name,
-            resource_type=kind.resource_type,
-            mime=kind.mime,
-            size=stored.size,
-            sha256=stored.sha256,
-            storage_path=stored.path,
-            message_id=message_id,
-        )
-        if resource.storage_path != stored.path:  # the disk had lost the first copy
-            resource = self._registry.update(user_id, resource.id, storage_path=stored.path) or resource
+        try:
+            resource, new = self._registry.add(
+                user_id,
+                chat_id,
+                name=attachment.name,
+                resource_type=kind.resource_type,
+                mime=kind.mime,
+                size=stored.size,
+                sha256=stored.sha256,
+                storage_path=stored.path,
+                message_id=message_id,
+            )
+            if resource.storage_path != stored.path:  # the disk had lost the first copy
+                resource = self._registry.update(user_id, resource.id, storage_path=stored.path) or resource
+        except DiskFull as error:
+            if self._registry.of_content(user_id, chat_id, stored.sha256) is None:
+                self._files.discard(stored)
+            msg = f"{attachment.name!r} can't be taken. {error}"
+            raise NotTaken(msg) from error
         return resource, new
 
     def taken(self, user_id: str, chat_id: str, resource_id: str) -> Resource:

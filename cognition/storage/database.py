@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Any
 
 from cognition.storage.migrations import MIGRATIONS
+from cognition.storage.room import DiskFull
 
 FILE = "cognition.sqlite"
 BUSY_SECONDS = 30
@@ -23,6 +24,7 @@ class Database:
 
     def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
+        self._home = home
         self._lock = RLock()
         self._connection = sqlite3.connect(
             home / FILE, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None
@@ -36,19 +38,26 @@ class Database:
         """The rows that a statement gives; outside of `transaction` it stands for itself.
 
         Half a character in a value is kept, and looked for, as a question mark: SQLite takes UTF-8 only.
+
+        Raises:
+            DiskFull: There is no room for it.
         """
         whole: Sequence[object] | dict[str, Any]
         if isinstance(values, dict):
             whole = {name: _whole(value) for name, value in values.items()}
         else:
             whole = [_whole(value) for value in values]
-        with self._lock:
+        with self._lock, self._room():
             return self._connection.execute(sql, whole).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of the statements of this thread in the block, or none."""
-        with self._lock:
+        """All of the statements of this thread in the block, or none.
+
+        Raises:
+            DiskFull: There is no room for them.
+        """
+        with self._lock, self._room():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -62,6 +71,19 @@ class Database:
         """Close the file; safe to call again."""
         with self._lock:
             self._connection.close()
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        """Say of a full disk where it is, and what to do."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+                raise
+            msg = (
+                f"The disk of {str(self._home)!r} is full: make some room and try again. Nothing was changed."
+            )
+            raise DiskFull(msg) from error
 
     def _migrate(self) -> None:
         """Bring the tables to the newest form; SQLite's `user_version` counts the steps that were taken."""

@@ -119,6 +119,10 @@ class Files:
         """Delete the copy of a resource and its text."""
         shutil.rmtree(self._place(resource), ignore_errors=True)
 
+    def discard(self, stored: Stored) -> None:
+        """Delete a copy that could not be registered."""
+        shutil.rmtree((self._home / stored.path).parent.parent, ignore_errors=True)
+
     def purge(self, user_id: str, chat_id: str) -> None:
         """Delete all files of a chat; what was begun and interrupted is finished by the next call."""
         shutil.rmtree(self._chat(user_id, chat_id), ignore_errors=True)

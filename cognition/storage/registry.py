@@ -102,9 +102,8 @@ class Registry:
         """
         check_chat(user_id, chat_id)
         with self._database.transaction():
-            known = self._select("user_id = ? AND chat_id = ? AND sha256 = ?", (user_id, chat_id, sha256))
-            if known:
-                return known[0], False
+            if known := self.of_content(user_id, chat_id, sha256):
+                return known, False
             moment = now()
             row = Resource(
                 id=self._new_id(user_id, chat_id, moment),
@@ -132,6 +131,12 @@ class Registry:
         """A resource of the user's, of any of their chats; None when there is none of this id."""
         check_user(user_id)
         return next(iter(self._select("user_id = ? AND id = ?", (user_id, resource_id))), None)
+
+    def of_content(self, user_id: str, chat_id: str, sha256: str) -> Resource | None:
+        """The resource of a chat that has a content; None when the chat has none of it."""
+        check_user(user_id)
+        place = (user_id, chat_id, sha256)
+        return next(iter(self._select("user_id = ? AND chat_id = ? AND sha256 = ?", place)), None)
 
     def find(
         self, user_id: str, chat_id: str, *, resource_type: str = "", status: str = "", term: str = ""

@@ -1,11 +1,11 @@
 """The database when the disk is full."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from cognition.storage.database import Database
+from cognition.storage.room import DiskFull
 
 
 def replace_all(database: Database, *, ended_by_sqlite: bool) -> None:
@@ -24,7 +24,7 @@ def test_a_full_disk_says_so_and_leaves_all_as_it_was(tmp_path: Path, ended_by_s
     database.rows("CREATE TABLE notes (text TEXT)")
     database.rows("INSERT INTO notes VALUES ('old')")
     database.rows("PRAGMA max_page_count = 60")
-    with pytest.raises(sqlite3.OperationalError, match="full"):
+    with pytest.raises(DiskFull, match=r"The disk of '.*' is full: make some room and try again\."):
         replace_all(database, ended_by_sqlite=ended_by_sqlite)
     assert "old" in [row["text"] for row in database.rows("SELECT text FROM notes")]
     database.rows("PRAGMA max_page_count = 6000")

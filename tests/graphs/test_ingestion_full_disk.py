@@ -1,0 +1,105 @@
+"""Files that come while the database has no room: each is told of, none is half there, a later run works."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from cognition.ingestion.attachments import Attachment
+from cognition.memory.engine import Filter
+from cognition.services import Services
+from cognition.storage.database import Database
+from cognition.storage.registry import Registry
+from cognition.storage.room import DiskFull
+from nodes.ingestion import UNWRITTEN
+from tests.graphs.test_ingestion import Give, file, give, row
+from tests.unit.storage.test_registry import given
+
+__all__ = ["give"]
+
+FULL = "is full: make some room and try again. Nothing was changed."
+LONG = "The fleet of Brest stayed in port until March. " * 2_000
+
+
+def fill(database: Database) -> None:
+    """Let the database grow no more, and use up what is free in its pages."""
+    (pages,) = database.rows("PRAGMA page_count")[0]
+    database.rows(f"PRAGMA max_page_count = {pages}")
+    registry = Registry(database)
+    with suppress(DiskFull):
+        for number in range(1_000):
+            registry.add("filler", "f", **given(f"{number}", f"{number:064}"))
+    for resource in database.rows("SELECT id FROM resources"):
+        with suppress(DiskFull):
+            while True:
+                grown = "UPDATE resources SET message_id = message_id || 'x' WHERE id = ?"
+                database.rows(grown, (resource["id"],))
+
+
+@asynccontextmanager
+async def full_disk(services: Services) -> AsyncIterator[None]:
+    database = await services.database()
+    await asyncio.to_thread(fill, database)
+    yield
+    await asyncio.to_thread(database.rows, "PRAGMA max_page_count = 1000000")
+
+
+def copies(services: Services) -> list[str]:
+    """The names of all that is stored of files."""
+    found = [path for path in (services.settings.home / "files").rglob("*") if path.is_file()]
+    return sorted(path.name for path in found)
+
+
+async def test_what_there_is_no_room_for_is_refused_by_its_name_and_taken_when_there_is(
+    give: Give, services: Services
+) -> None:
+    files = [file("a.md", "Buy tea."), file("b.md", "Buy milk.")]
+    async with full_disk(services):
+        told = await give(*files)
+    for one, name in zip(told, ("a.md", "b.md"), strict=True):
+        assert (one["name"], one["status"], one["resource_id"]) == (name, "FAILED", "")
+        assert one["error"].startswith(f"{name!r} can't be taken. The disk of '")
+        assert one["error"].endswith(FULL)
+    registry = await services.registry()
+    assert await asyncio.to_thread(registry.find, "ada", "c") == []
+    assert copies(services) == []
+    again = await give(*files)
+    assert [one["status"] for one in again] == ["PUT_IN_CONTEXT"] * 2
+    assert copies(services) == ["a.md", "b.md", "text.md", "text.md"]
+
+
+async def test_what_the_chat_has_already_is_there_as_before(give: Give, services: Services) -> None:
+    (known,) = await give(file("a.md", "Buy tea."))
+    async with full_disk(services):
+        same, new = await give(file("again.md", "Buy tea."), file("b.md", "Buy milk."))
+    assert (same["resource_id"], same["known"]) == (known["resource_id"], True)
+    assert same["status"] == "PUT_IN_CONTEXT"
+    assert new["error"].endswith(FULL)
+    assert copies(services) == ["a.md", "text.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "as_told"),
+    [("Buy tea.", ("PUT_IN_CONTEXT", "")), (LONG, ("PENDING_INGESTION", UNWRITTEN))],
+    ids=["short", "long"],
+)
+async def test_what_was_accepted_before_the_disk_was_full_is_done_when_there_is_room(
+    give: Give, services: Services, text: str, as_told: tuple[str, str]
+) -> None:
+    intake = await services.intake()
+    taken, _ = await asyncio.to_thread(intake.take, "ada", "c", Attachment("a.md", text.encode()))
+    async with full_disk(services):
+        (told,) = await give({"resource_id": taken.id})
+        session = await services.session()
+        sources = (await session.sources("ada", "c")).sources
+        assert [source.state for source in sources] in ([], ["READY"])
+        assert await session._collection.count(Filter("ada")) == sum(source.chunks for source in sources)
+    assert (told["status"], told["error"]) == as_told
+    (again,) = await give({"resource_id": taken.id})
+    assert again["error"] == ""
+    assert again["status"] == ("VECTORIZED_SUM_UP" if text == LONG else "PUT_IN_CONTEXT")
+    assert services.files.text(await row(services, again)).read_text() == text
+    (place,) = (Path(services.settings.home) / taken.storage_path).parent.iterdir()
+    assert place.name == "a.md"
