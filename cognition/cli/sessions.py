@@ -1,5 +1,6 @@
 """The sessions of a user, on the command line."""
 
+from textwrap import shorten
 from typing import Any
 
 from rich.filesize import decimal
@@ -68,7 +69,7 @@ def _resource(row: dict[str, Any]) -> str:
 def _source(row: dict[str, Any]) -> str:
     state = "" if row["state"] == "READY" else f" · {row['embedded']:,} of {row['chunks']:,} embedded"
     head = f"source {row['source_id']} · {counted(row['chunks'], 'passage')}{state} · {row['indexed_on']}"
-    return f"{head}\n  {' '.join(row['preview'].split())[:100]}"
+    return f"{head}\n  {shorten(row['preview'], 100, placeholder='…')}"
 
 
 def _agent(row: dict[str, Any]) -> str:
