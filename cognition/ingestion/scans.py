@@ -16,6 +16,8 @@ from cognition.storage.registry import Resource
 MARK: Final = re.compile(r"^#+ Page (\d+)[ :]*$", re.MULTILINE)
 """What a model is asked to write over each page."""
 
+LEFT_OUT: Final = "The model passed over that: give a file of these pages alone."
+
 
 async def read_document(resource: Resource, files: Files, models: Models, notify: Notify) -> str:
     """Read a document and keep its text, with what a model reads on the pages that have none.
@@ -44,7 +46,8 @@ async def read_document(resource: Resource, files: Files, models: Models, notify
         if not found.beside_text:
             raise
         return f"{await _write(resource, files, {})} {reason}"
-    return await _write(resource, files, by_page(told, found.pages))
+    left_out = await _write(resource, files, by_page(told, found.pages))
+    return left_out and f"{left_out} {LEFT_OUT}"
 
 
 def by_page(told: str, pages: Sequence[int]) -> dict[int, str]:

@@ -12,6 +12,7 @@ from cognition.context import BoundContext
 from cognition.documents.extraction import extract
 from cognition.documents.kind import kind_of
 from cognition.ingestion import media
+from cognition.ingestion.scans import LEFT_OUT
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings
@@ -115,7 +116,7 @@ async def test_where_the_model_was_cut_off_the_pages_after_that_are_named(
     cut = Reply(text="## Page 1\n\nInvoice 4711\n\n## Page 2\n\nA map", failure="max_tokens")
     rehearsal.script(DISTILLATION, [cut])
     (told,) = await give(MIXED)
-    assert told["error"] == "Page 5 of 5 could not be read as text."
+    assert told["error"] == f"Page 5 of 5 could not be read as text. {LEFT_OUT}"
     after = f"## Page 4\n\nA map\n\n{media.CUT_SHORT}\n\n"
     assert await text(services, told) == TYPED.format("## Page 2\n\nInvoice 4711\n\n", after)
 
