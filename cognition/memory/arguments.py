@@ -1,4 +1,4 @@
-"""What callers give to session memory, checked before anything is done with it."""
+"""What callers give to the memories, checked before anything is done with it."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -9,6 +9,7 @@ from reprlib import repr as brief
 from langchain_core.messages import AnyMessage
 
 from cognition.embedding import Embedder
+from cognition.memory.arguments import check_limit
 from cognition.memory.artifact import Memory, collection_spec, point_id, snake_case
 from cognition.memory.dates import Period, now
 from cognition.memory.distillation import Distiller
@@ -90,7 +91,12 @@ class LongTermMemory:
         limit: int = 20,
         period: Period | None = None,
     ) -> list[Recalled]:
-        """The memories that answer a query, best first; none when nothing does."""
+        """The memories that answer a query, best first; none when nothing does.
+
+        Raises:
+            Refused: The user or the limit can't be meant.
+        """
+        check_limit("limit", limit)
         return await self._recall.search(filter_of(user_id, artifact_name, period), query, limit)
 
     async def note_recall(self, user_id: str, recalled: Sequence[Recalled]) -> None:
@@ -103,7 +109,12 @@ class LongTermMemory:
     async def index(
         self, user_id: str, *, artifact_name: str = "", limit: int = 20, period: Period | None = None
     ) -> Index:
-        """The memories newest first, with counts per artifact and theme."""
+        """The memories newest first, with counts per artifact and theme.
+
+        Raises:
+            Refused: The user or the limit can't be meant.
+        """
+        check_limit("limit", limit)
         return await self._recall.index(filter_of(user_id, artifact_name, period), limit)
 
     async def recall(self, user_id: str, text: str) -> list[str]:

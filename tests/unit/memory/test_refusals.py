@@ -66,6 +66,13 @@ async def test_p47_a_user_that_is_nobody_is_refused_on_every_path(user: Any, mem
             await call(*given)  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("limit", [0, -1, 2**70, 1.5, True, None, "9"])
+async def test_p78_a_limit_that_is_none_is_refused(limit: Any, memory: LongTermMemory) -> None:
+    for call in (memory.search("ada", "Lyon", limit=limit), memory.index("ada", limit=limit)):
+        with pytest.raises(Refused, match=r"^The limit .* is none: give a whole number from 1 to 1,000,000"):
+            await call
+
+
 async def test_p52_naughty_strings_can_be_stored_and_found_again(memory: LongTermMemory) -> None:
     texts = [text for text in NAUGHTY if text.strip() and len(text) < 200][::10]
     await memory.import_many([stored(text, memory_id=f"m_{i}", tags=[text]) for i, text in enumerate(texts)])
