@@ -33,7 +33,7 @@ def run(question: str, user: str, chat: str, policy: Policy, files: Sequence[Pat
     named, chat = bool(chat), chat or new_chat()
     answer, asked_back = asyncio.run(_ask(text, files, chat, Context(user_id=user, policy=policy)))
     if as_json:
-        told: dict[str, Any] = {**meant(chat), "answer": answer.text, **answer.account}
+        told: dict[str, Any] = {**meant(user, chat), "answer": answer.text, **answer.account}
         typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         failed = "error" in answer.account

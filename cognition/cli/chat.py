@@ -187,7 +187,7 @@ class Talk:
                 self.view.note(HELP)
 
     async def _show_last(self) -> None:
-        messages = await self._session.messages(self._chat)
+        messages = await self._session.messages(self._context.user_id, self._chat)
         for message in exchanges(messages, TURNS_SHOWN):
             asked = isinstance(message, HumanMessage)
             self.view.note(f"> {as_typed(message.text)}" if asked else message.text)

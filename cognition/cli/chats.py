@@ -1,6 +1,7 @@
 """Which chat a user means on the command line, and what it is called there."""
 
 import asyncio
+import json
 import shlex
 from collections.abc import Mapping
 from reprlib import repr as brief
@@ -24,8 +25,8 @@ def new_chat() -> str:
     return str(uuid4())
 
 
-def thread_of(chat: str) -> str:
-    """The thread behind a chat: its id when that is a UUID, else one that is always the same for the name.
+def thread_of(user: str, chat: str) -> str:
+    """The thread behind a chat: its id when that is a UUID, else always the same for a user's name of it.
 
     Raises:
         Refused: The name is blank or no text.
@@ -33,12 +34,12 @@ def thread_of(chat: str) -> str:
     if not chat.strip() or clean(chat) != chat:
         msg = f"The chat {brief(chat)} is none: name it with letters or digits, or leave it out."
         raise Refused(msg)
-    return _id(chat) or str(uuid5(NAMESPACE_URL, f"cognition:{chat}"))
+    return _id(chat) or str(uuid5(NAMESPACE_URL, f"cognition:{json.dumps([user, chat])}"))
 
 
-def meant(chat: str) -> dict[str, str]:
+def meant(user: str, chat: str) -> dict[str, str]:
     """The id of a chat, and the name by which it is meant; that is empty when it is meant by its id."""
-    return {"chat_id": thread_of(chat), "chat_name": "" if _id(chat) else chat}
+    return {"chat_id": thread_of(user, chat), "chat_name": "" if _id(chat) else chat}
 
 
 def called(told: Mapping[str, Any]) -> str:
@@ -58,10 +59,11 @@ def check_known(user: str, chat: str) -> None:
     Raises:
         Refused: The user has no such chat, or is blank.
     """
-    if not asyncio.run(_is_known(process_settings(), user, thread_of(chat))):
+    if not asyncio.run(_is_known(process_settings(), user, thread_of(user, chat))):
+        named = called(meant(user, chat))
         msg = (
-            f"{user!r} has no chat {called(meant(chat))!r}: `cognition sessions list` shows those that hold "
-            f"something, and `{go_on(chat)}` begins it."
+            f"{user!r} has no chat {named!r}: `cognition sessions list` shows those that hold something, and "
+            f"`{go_on(chat)}` begins it."
         )
         raise Refused(msg)
 
@@ -87,8 +89,8 @@ async def keep_name(settings: Settings, user: str, chat: str) -> None:
     Raises:
         Refused: The user is blank, or the chat is none.
     """
-    if meant(chat)["chat_name"]:
-        await asyncio.to_thread(_keep, settings, user, **meant(chat))
+    if (told := meant(user, chat))["chat_name"]:
+        await asyncio.to_thread(_keep, settings, user, **told)
 
 
 def _keep(settings: Settings, user: str, chat_id: str, chat_name: str) -> None:

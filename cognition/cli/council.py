@@ -59,7 +59,7 @@ def run(
 async def _hold(asked: dict[str, Any], chat: str, context: Context, *, as_json: bool) -> Held:
     async with open_session(process_settings()) as session:
         if chat:
-            asked = {**asked, "messages": await session.messages(chat)}
+            asked = {**asked, "messages": await session.messages(context.user_id, chat)}
         async with aclosing(session.council(asked, context)) as events:
             if as_json:
                 return await _last(events)

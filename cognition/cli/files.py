@@ -56,7 +56,7 @@ async def take_files(
                     yield given
                     continue
                 try:
-                    resource, _ = await asyncio.to_thread(intake.take, user, thread_of(chat), given)
+                    resource, _ = await asyncio.to_thread(intake.take, user, thread_of(user, chat), given)
                     yield Taken(Path(str(given.source)), given.name, resource)
                 except NotTaken as refusal:
                     yield refusal

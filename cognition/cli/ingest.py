@@ -43,7 +43,7 @@ def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json
         typer.echo(f"Stopped: {again} to go on.", err=True)
         raise typer.Exit(130) from None
     if as_json:
-        typer.echo(json.dumps({**meant(chat), **report}, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps({**meant(user, chat), **report}, ensure_ascii=False, indent=2))
     else:
         for resource in report["resources"]:
             typer.echo(printable(line(resource)))

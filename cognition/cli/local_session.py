@@ -44,7 +44,7 @@ class LocalSession:
         bound = BoundContext(**asdict(context), bound=self._services)
         stream = graph.astream(
             {"messages": [HumanMessage(cast("Any", content))]},
-            _config(chat),
+            _config(context.user_id, chat),
             context=bound,
             stream_mode=["messages", "custom", "updates"],
         )
@@ -61,14 +61,14 @@ class LocalSession:
             async for event in council_events_of(parts):
                 yield event
 
-    async def messages(self, chat: str) -> list[AnyMessage]:
+    async def messages(self, user_id: str, chat: str) -> list[AnyMessage]:
         """What was said in a chat, oldest first."""
-        state = await (await self._echo()).aget_state(_config(chat))
+        state = await (await self._echo()).aget_state(_config(user_id, chat))
         return cast("list[AnyMessage]", state.values.get("messages", []))
 
     async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
         """Ingest what a chat was given."""
-        async with aclosing(ingest_batch(self._services, user_id, thread_of(chat), ids)) as events:
+        async with aclosing(ingest_batch(self._services, user_id, thread_of(user_id, chat), ids)) as events:
             async for event in events:
                 yield event
 
@@ -82,11 +82,11 @@ class LocalSession:
 
     async def show(self, user_id: str, chat: str) -> dict[str, Any]:
         """What one session holds."""
-        return await show_session(self._services, user_id, thread_of(chat))
+        return await show_session(self._services, user_id, thread_of(user_id, chat))
 
     async def close(self, user_id: str, chat: str) -> dict[str, Any]:
         """Delete what one session holds."""
-        return await close_session(self._services, user_id, thread_of(chat))
+        return await close_session(self._services, user_id, thread_of(user_id, chat))
 
     async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
         """A user's sub-agents."""
@@ -134,5 +134,5 @@ class LocalSession:
         return self._graph
 
 
-def _config(chat: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": thread_of(chat)}}
+def _config(user_id: str, chat: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_of(user_id, chat)}}

@@ -73,7 +73,7 @@ class ServerSession:
 
     async def turn(self, chat: str, content: Content, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat; the server ends the turn when the iterator is closed."""
-        thread = await self._thread(chat)
+        thread = await self._thread(context.user_id, chat)
         said: Any = {"messages": [{"type": "human", "content": content}]}
         stream = self._client.runs.stream(
             thread,
@@ -102,9 +102,9 @@ class ServerSession:
             async for event in council_events_of(_modes(parts)):
                 yield event
 
-    async def messages(self, chat: str) -> list[AnyMessage]:
+    async def messages(self, user_id: str, chat: str) -> list[AnyMessage]:
         """What was said in a chat, oldest first."""
-        thread = await self._thread(chat)
+        thread = await self._thread(user_id, chat)
         with _failing():
             state = await self._client.threads.get_state(thread)
         values = cast("dict[str, Any]", state["values"] or {})
@@ -112,7 +112,7 @@ class ServerSession:
 
     async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
         """Ingest what a chat was given; the server goes on when the iterator is closed."""
-        path = f"sessions/{thread_of(chat)}/ingest"
+        path = f"sessions/{thread_of(user_id, chat)}/ingest"
         async with aclosing(self._events(path, user_id, {"resources": list(ids)})) as events:
             async for event in events:
                 yield event
@@ -126,11 +126,11 @@ class ServerSession:
 
     async def show(self, user_id: str, chat: str) -> dict[str, Any]:
         """What one session holds."""
-        return await self._ask("GET", f"sessions/{thread_of(chat)}", user_id)
+        return await self._ask("GET", f"sessions/{thread_of(user_id, chat)}", user_id)
 
     async def close(self, user_id: str, chat: str) -> dict[str, Any]:
         """Delete what one session holds."""
-        return await self._ask("DELETE", f"sessions/{thread_of(chat)}", user_id)
+        return await self._ask("DELETE", f"sessions/{thread_of(user_id, chat)}", user_id)
 
     async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
         """A user's sub-agents."""
@@ -165,9 +165,9 @@ class ServerSession:
         """Bring back an older text."""
         return await self._ask("POST", f"memory/{quote(memory_id, safe='')}/undo", user_id)
 
-    async def _thread(self, chat: str) -> str:
+    async def _thread(self, user_id: str, chat: str) -> str:
         """The chat's thread on the server, which forgets its list of threads when it is killed."""
-        thread = thread_of(chat)
+        thread = thread_of(user_id, chat)
         with _failing():
             await self._client.threads.create(thread_id=thread, graph_id=GRAPH, if_exists="do_nothing")
         return thread

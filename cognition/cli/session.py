@@ -85,7 +85,7 @@ class Session(Protocol):
         """
         ...
 
-    async def messages(self, chat: str) -> list[AnyMessage]:
+    async def messages(self, user_id: str, chat: str) -> list[AnyMessage]:
         """What was said in a chat, oldest first."""
         ...
 

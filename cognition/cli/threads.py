@@ -24,7 +24,7 @@ def show_all(user: str, chat: str, *, as_json: bool) -> None:
     """
     if chat:
         check_known(user, chat)
-    told = ask_session(lambda session: session.agents(user, thread_of(chat) if chat else ""))
+    told = ask_session(lambda session: session.agents(user, thread_of(user, chat) if chat else ""))
     show_told(told, "\n".join(map(_agent, told["agents"])) or "No sub-agent is open.", as_json=as_json)
 
 

@@ -13,13 +13,14 @@ from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import Any, cast
-from uuid import NAMESPACE_URL, uuid4, uuid5
+from uuid import uuid4
 
 import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from cognition.cli.chats import thread_of
 from cognition.rehearsal import NOTICE
 
 ROOT = Path(__file__).parents[2]
@@ -219,7 +220,7 @@ def test_files_on_the_command_line_go_through_the_server(
     assert status == {"note.md": "PUT_IN_CONTEXT", "valves.log": "VECTORIZED_SUM_UP"}
     asked = ("ask", "at how many bar opens the valve of tank 42?", "--file", str(tmp_path / "note.md"))
     assert "opens at 294 bar" in json.loads(cognition(*asked, *own).stdout)["answer"]
-    thread = str(uuid5(NAMESPACE_URL, "cognition:plant"))
+    thread = thread_of("ada", "plant")
     said = client.threads.get_state(thread)["values"]["messages"][0]  # type: ignore[call-overload]
     assert "note.md" in str(said)
     assert "tide table" not in str(said)

@@ -89,6 +89,14 @@ def test_p52_a_chat_without_a_name_that_is_text_is_refused(run: Run, chat: str) 
     assert "name it with letters" in shown.stderr
 
 
+def test_p47_two_users_may_call_a_chat_the_same(scripted: RehearsalServer, run: Run) -> None:
+    scripted.script(LITE, [Reply(text="Noted.")])
+    for user in ("ada", "bob"):
+        told = json.loads(run("ask", f"I am {user}", "--chat", "work", "--user", user, "--json").stdout)
+        assert told["chat_name"] == "work"
+        assert said(scripted) == [f"I am {user}"]
+
+
 def test_a_fault_of_the_program_is_seen_whole(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> Settings:
         msg = "max() arg is an empty sequence"

@@ -36,27 +36,27 @@ def test_a_chat_is_shown_by_the_name_that_its_user_gave_it(run: Run, note: str) 
     assert first.endswith(" · my trip")
     listed = told(run, "sessions", "list")["sessions"]
     assert [row["chat_name"] for row in listed] == ["piped", "été", "my trip"]
-    assert [row["chat_id"] for row in listed] == [thread_of(row["chat_name"]) for row in listed]
+    assert [row["chat_id"] for row in listed] == [thread_of("local", row["chat_name"]) for row in listed]
     (agent,) = told(run, "threads", "list", "--chat", "my trip")["agents"]
     shown = told(run, "threads", "show", agent["sub_sid"])
-    both = {"chat_id": thread_of("my trip"), "chat_name": "my trip"}
+    both = {"chat_id": thread_of("local", "my trip"), "chat_name": "my trip"}
     for row in (agent, shown, told(run, "sessions", "show", both["chat_id"])):
         assert {key: row[key] for key in both} == both
 
 
 def test_the_name_stays_when_the_session_is_closed(run: Run, note: str) -> None:
     run("ingest", note, "--chat", "plant")
-    closed = told(run, "sessions", "close", thread_of("plant"))
+    closed = told(run, "sessions", "close", thread_of("local", "plant"))
     assert (closed["chat_name"], closed["resources"]) == ("plant", 1)
-    assert run("sessions", "show", thread_of("plant")).stdout == "The chat 'plant' holds nothing.\n"
+    assert run("sessions", "show", thread_of("local", "plant")).stdout == "The chat 'plant' holds nothing.\n"
 
 
 def test_p47_a_name_is_its_user_s_own(run: Run, note: str) -> None:
-    for user in ((), ("--user", "bob")):
-        run("ingest", note, "--chat", thread_of("secret plan"), *user)
+    chat = thread_of("local", "secret plan")
+    run("ingest", note, "--chat", chat, "--user", "bob")
     run("ingest", note, "--chat", "secret plan")
     assert run("sessions", "list").stdout.startswith("secret plan · ")
-    assert run("sessions", "list", "--user", "bob").stdout.startswith(f"{thread_of('secret plan')} · ")
+    assert run("sessions", "list", "--user", "bob").stdout.startswith(f"{chat} · ")
 
 
 def test_a_chat_without_a_name_is_shown_by_its_id(run: Run) -> None:
@@ -119,6 +119,7 @@ def test_a_chat_that_was_never_ingested_or_indexed_is_there(
 
 def test_p47_a_chat_of_another_user_is_not_there(run: Run, note: str) -> None:
     run("ingest", note, "--chat", "plant")
+    run("ask", "hello", "--chat", "plant")
     for command in ("show", "close"):
         ran = run("sessions", command, "plant", "--user", "eve")
         assert (ran.exit_code, ran.stdout) == (1, "")
