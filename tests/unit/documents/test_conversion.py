@@ -59,9 +59,11 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def pdfium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the process loads in the place of PDFium."""
-    (tmp_path / "library").mkdir()
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "library"))
-    return tmp_path / "library" / "pypdfium2.py"
+    package = tmp_path / "library" / "pypdfium2"
+    package.mkdir(parents=True)
+    (package / "raw.py").write_text("FPDFPage_CountObjects = FPDFPage_GetAnnotCount = len")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    return package / "__init__.py"
 
 
 @pytest.fixture
@@ -168,7 +170,7 @@ async def test_slow_documents_leave_the_threads_of_all_others_free(
 ) -> None:
     go_on, both, lock, running, most = Event(), Event(), Lock(), 0, 0
 
-    def slow(path: Path, label: str, into: Path) -> Extracted:
+    def slow(path: Path, label: str, into: Path, words: object) -> Extracted:
         nonlocal running, most
         with lock:
             running += 1
