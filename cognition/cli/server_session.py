@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from urllib.parse import quote
 
 import httpx
-from langchain_core.messages import AnyMessage, convert_to_messages
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import APIError
@@ -89,7 +89,11 @@ class ServerSession:
 
     async def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
         """Hold a council; the server ends it when the iterator is closed."""
-        said = [{"type": message.type, "content": message.text} for message in asked.get("messages", [])]
+        said = [
+            {"type": message.type, "content": message.text}
+            for message in asked.get("messages", [])
+            if isinstance(message, HumanMessage | AIMessage)  # a result is none without its call
+        ]
         stream = self._client.runs.stream(
             None,
             "council",

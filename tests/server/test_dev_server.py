@@ -241,8 +241,10 @@ def test_a_council_is_held_with_a_branch_for_each_participant(
     assert "signature" not in str([update for update in updates if "speak" in update])
     assert len([data for event, data in parts if event == "custom" and data["event"] == "spoke"]) == 6
     assert "3 of 3 participants answered; 2 of 2 rounds" in updates[-1]["synthesize"]["report"]
-    told = json.loads(cognition("council", "Split?", "--participants", seated, "--json").stdout)
-    assert (told["outcome"], told["rounds_held"]) == ("synthesis", 3)
+    assert cognition("ask", "remember that we are eleven people", "--chat", "crew").returncode == 0
+    ran = cognition("council", "Split?", "--participants", seated, "--chat", "crew", "--json")
+    told = json.loads(ran.stdout)
+    assert (told["outcome"], told["rounds_held"], told["context"]) == ("synthesis", 3, "distilled")
     refused = cognition("council", "Split?", "--participants", "architect")
     assert (refused.returncode, "at least 2 different" in refused.stderr) == (1, True), refused.stderr
     assert refused.stderr.count("\n") == 1, "one sentence, as without a server"
