@@ -85,7 +85,16 @@ class Seat(TypedDict):
     skill_id: str
 
 
-class Statement(TypedDict):
+class Asked(TypedDict):
+    """What a part of a council took of the models."""
+
+    model: str
+    calls: int
+    """How often models were asked, those that failed too."""
+    tokens: Tokens
+
+
+class Statement(Asked):
     """What a participant said in one round of a council, or why it said nothing."""
 
     round: int
@@ -101,14 +110,10 @@ class Statement(TypedDict):
     """Why it said nothing; empty when it spoke."""
     cut: int
     """Characters that its text was longer than what is kept of one."""
-    model: str
-    calls: int
-    """How often its model was asked."""
-    tokens: Tokens
     seconds: float
 
 
-class Brief(TypedDict):
+class Brief(Asked):
     """What a council is told of the chat that it was called from."""
 
     text: str
@@ -116,21 +121,13 @@ class Brief(TypedDict):
     """`none`: there was nothing to distil or nothing was wanted."""
     reason: str
     """Why it failed."""
-    model: str
-    calls: int
-    """How often the model was asked."""
-    tokens: Tokens
 
 
-class Synthesis(TypedDict):
+class Synthesis(Asked):
     """What the rapporteur made of a council."""
 
     text: str
     level: str
-    model: str
-    calls: int
-    """How often models were asked, those that failed too."""
-    tokens: Tokens
     failures: list[str]
     """What kept other levels from it."""
 

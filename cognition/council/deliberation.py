@@ -64,7 +64,7 @@ def present(statements: Sequence[Statement], round_number: int) -> int:
 
 
 def usage(state: CouncilState) -> dict[str, Any]:
-    """Calls with retries, tokens and list price: of each participant by round, of distillation and synthesis."""
+    """Calls with retries, tokens and list price, by participant and round, of distillation and synthesis."""
     statements, brief, synthesis = state["statements"], state["brief"], state["synthesis"]
     parts = (*statements, brief, synthesis)
     prices = [cost(s["model"], s["tokens"]["input"], s["tokens"]["output"]) for s in parts if s["model"]]

@@ -151,7 +151,9 @@ def listed(threads: Sequence[tuple[AgentThread, bool]]) -> str:
     if not threads:
         return "No sub-agent is open in this chat. `delegate_to_agent` opens one."
     older = len(threads) - MOST_LISTED
-    more = f"\nNot shown: {older} more, that moved before these. Close those that are done." if older > 0 else ""
+    more = (
+        f"\nNot shown: {older} more, that moved before these. Close those that are done." if older > 0 else ""
+    )
     shown = "\n".join(_listed(thread, busy) for thread, busy in threads[:MOST_LISTED])
     return block("agents", shown, note=DATA) + more
 
