@@ -1,5 +1,6 @@
 """The rehearsal on loopback: for tests that script it, and for a product without a key."""
 
+import atexit
 import socket
 from collections.abc import Mapping
 from functools import cache
@@ -92,4 +93,5 @@ def rehearsal_url() -> str:
     """The address of this process's keyless rehearsal, started at the first call."""
     server = RehearsalServer()
     server.start()
+    atexit.register(server.stop)  # a loop that wakes while the interpreter is taken down can crash it
     return server.url
