@@ -6,11 +6,12 @@ from typing import Any, Final, Literal
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, convert_to_messages
 
 from cognition.answers import Failure
+from cognition.council.state import Brief
 from cognition.models import Models
 from cognition.prompts.briefing import BRIEF, brief_request
 from cognition.retrying import Notify
 from cognition.shortening import shorten, shorten_together
-from cognition.state import Brief, Tokens
+from cognition.state import Tokens
 from cognition.turn import tokens_of
 
 CONVERSATION_CHARACTERS: Final = 60_000

@@ -4,7 +4,7 @@ from langgraph.graph import END, START, StateGraph
 
 from cognition.blocking import router, step
 from cognition.context import Context
-from cognition.state import CouncilInput, CouncilOutput, CouncilRecord, CouncilState
+from cognition.council.state import CouncilInput, CouncilOutput, CouncilRecord, CouncilState
 from nodes.council import (
     Speaker,
     convene,

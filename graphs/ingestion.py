@@ -4,13 +4,7 @@ from langgraph.graph import END, START, StateGraph
 
 from cognition.blocking import router, step
 from cognition.context import Context
-from cognition.state import (
-    FileOutput,
-    FileState,
-    IngestionInput,
-    IngestionOutput,
-    IngestionState,
-)
+from cognition.state import FileOutput, FileState, IngestionInput, IngestionOutput, IngestionState
 from nodes.ingestion import (
     decide,
     extract,

@@ -28,6 +28,7 @@ from cognition.council.invitation import (
     within_ceiling,
 )
 from cognition.council.report import report
+from cognition.council.state import CouncilState, Seat, Statement, Synthesis
 from cognition.council.statements import statement_of
 from cognition.history import split_turns, trim_turns
 from cognition.levels import LEVELS, Level, ceiling, lower_levels
@@ -36,7 +37,7 @@ from cognition.prompts.council import RAPPORTEUR, expert_prompt, round_request, 
 from cognition.retrying import Notify
 from cognition.settings import Settings
 from cognition.skill import SkillRefused
-from cognition.state import CouncilState, Seat, Statement, Synthesis, Tokens
+from cognition.state import Tokens
 from cognition.turn import tokens_of
 from cognition.vault import Vault
 

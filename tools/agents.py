@@ -10,8 +10,9 @@ from pydantic import WithJsonSchema
 
 from cognition.context import Context, context_of
 from cognition.council.invitation import CouncilRefused
+from cognition.council.state import CouncilInput, CouncilOutput
 from cognition.prompts.blocks import block
-from cognition.state import CouncilInput, CouncilOutput, EchoState
+from cognition.state import EchoState
 from graphs.council import graph
 
 Runtime = ToolRuntime[Context, EchoState]

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from cognition.council.positions import Movement, latest, majority_of, movements
+from cognition.council.state import CouncilState, Statement
 from cognition.prices import cost
-from cognition.state import CouncilState, Statement
 
 Outcome = Literal["synthesis", "single opinion", "transcript", "failed"]
 

@@ -6,12 +6,12 @@ from reprlib import repr as brief
 from textwrap import shorten
 from typing import Final
 
+from cognition.council.state import CouncilInput, Seat
 from cognition.embedding.base import clean
 from cognition.levels import LEVELS, Level, Policy, ceiling
 from cognition.refusal import Refused
 from cognition.settings import Settings
 from cognition.skill import Skill, SkillRefused
-from cognition.state import CouncilInput, Seat
 from cognition.vault import Vault
 
 FEWEST: Final = 2

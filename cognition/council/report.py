@@ -5,8 +5,8 @@ from typing import Final
 from cognition.amount import counted
 from cognition.council.deliberation import outcome, speakers, usage
 from cognition.council.positions import camps, comparable, majority_of
+from cognition.council.state import CouncilState, Seat, Statement
 from cognition.shortening import shorten, shorten_together
-from cognition.state import CouncilState, Seat, Statement
 
 TRANSCRIPT_CHARACTERS: Final = 24_000
 """The most that the contributions take of a report that has to stand without a synthesis."""

@@ -4,8 +4,9 @@ from typing import Final
 
 from cognition.answers import Answer, Failure, is_truncated
 from cognition.council.positions import Position, read_position
+from cognition.council.state import Statement
 from cognition.shortening import shorten
-from cognition.state import Statement, Tokens
+from cognition.state import Tokens
 from cognition.turn import tokens_of
 
 KEPT_CHARACTERS: Final = 20_000

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from cognition.council.positions import latest
+from cognition.council.state import Brief, Seat, Statement
 from cognition.prompts.blocks import block
 from cognition.prompts.briefing import context_block
 from cognition.shortening import shorten_together
-from cognition.state import Brief, Seat, Statement
 
 OTHERS_CHARACTERS: Final = 24_000
 """The most that the others' contributions of a round take of a participant's prompt."""
