@@ -2,7 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 async def side_by_side(work: Callable[[], Coroutine[object, object, None]], count: int) -> None:
@@ -21,8 +25,12 @@ async def side_by_side(work: Callable[[], Coroutine[object, object, None]], coun
         await wait_out(asyncio.gather(*tasks, return_exceptions=True))
 
 
-async def wait_out(work: asyncio.Future[Any]) -> None:
-    """Wait for something to its end, however often the waiting is cancelled: some cancel again and again."""
+async def wait_out(work: asyncio.Future[T]) -> T:
+    """What comes of something, waited for however often the waiting is cancelled: some cancel on and on.
+
+    Raises:
+        asyncio.CancelledError: The waiting was cancelled; the work has come to its end all the same.
+    """
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
         try:
@@ -31,4 +39,16 @@ async def wait_out(work: asyncio.Future[Any]) -> None:
             cancelled = error
     if cancelled:
         raise cancelled
-    work.result()
+    return work.result()
+
+
+def to_its_end(
+    method: Callable[P, Coroutine[Any, Any, T]],
+) -> Callable[P, Coroutine[Any, Any, T]]:
+    """A coroutine function whose calls are not left half-way when they are cancelled."""
+
+    @wraps(method)
+    async def whole(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await wait_out(asyncio.ensure_future(method(*args, **kwargs)))
+
+    return whole

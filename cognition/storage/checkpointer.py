@@ -1,9 +1,11 @@
 """Threads in SQLite: durable at every step, and growing no faster than what is said in them."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
@@ -13,6 +15,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from cognition.settings import process_settings
 from cognition.storage.serializer import thread_serializer
+from cognition.workers import to_its_end
 
 FILE = "threads.sqlite"
 BUSY_SECONDS = 30
@@ -57,8 +60,12 @@ class ThreadSaver(AsyncSqliteSaver):
     Messages sit on a delta channel: a checkpoint holds only what was added, and now and then a snapshot of
     the whole. At each snapshot the checkpoints older than the newest turns are deleted, but for those that
     a remaining one is rebuilt from. Every deletion here keeps to that, so no state ever loses a message.
+
+    What is begun is done to its end, also when the run is cancelled: a transaction that was left open would
+    lock every other connection out of the file.
     """
 
+    @to_its_end
     async def aput(
         self,
         config: RunnableConfig,
@@ -67,7 +74,8 @@ class ThreadSaver(AsyncSqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint; after a snapshot, delete what no kept turn needs any more."""
-        saved = await super().aput(config, checkpoint, metadata, new_versions)
+        async with self._undone():
+            saved = await super().aput(config, checkpoint, metadata, new_versions)
         if any(isinstance(value, _DeltaSnapshot) for value in checkpoint["channel_values"].values()):
             place = saved["configurable"]
             async with self._transaction():
@@ -76,6 +84,21 @@ class ThreadSaver(AsyncSqliteSaver):
                 )
         return saved
 
+    @to_its_end
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what a step has written before its checkpoint."""
+        async with self._undone():
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    @to_its_end
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete all of a thread."""
+        async with self._undone():
+            await super().adelete_thread(thread_id)
+
+    @to_its_end
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Delete whole threads (`delete`), or all that their newest state can do without (`keep_latest`)."""
         await self.setup()
@@ -87,6 +110,7 @@ class ThreadSaver(AsyncSqliteSaver):
                 for _, namespace in await self._places("thread_id = ?", thread_id):
                     await self._forget(thread_id, namespace, NOT_THE_NEWEST)
 
+    @to_its_end
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with everything that its states are rebuilt from."""
         await self.setup()
@@ -100,6 +124,7 @@ class ThreadSaver(AsyncSqliteSaver):
                     (target_thread_id, source_thread_id),
                 )
 
+    @to_its_end
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints of runs, but for those that other runs' messages are built on."""
         await self.setup()
@@ -121,11 +146,21 @@ class ThreadSaver(AsyncSqliteSaver):
         return [(row[0], row[1]) for row in await self.conn.execute_fetchall(sql, (value,))]
 
     @asynccontextmanager
+    async def _undone(self) -> AsyncIterator[None]:
+        """Undo what the saver beneath has begun and could not store, such as on a full disk."""
+        try:
+            yield
+        except sqlite3.Error:
+            async with self.lock:
+                await self.conn.rollback()
+            raise
+
+    @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
-        """All or nothing, also when the run is cancelled in between."""
+        """All or nothing."""
         async with self.lock:
-            await self.conn.execute("BEGIN IMMEDIATE")  # Python begins none by itself for WITH … DELETE
             try:
+                await self.conn.execute("BEGIN IMMEDIATE")  # Python begins none by itself for WITH … DELETE
                 yield
                 await self.conn.commit()
             except BaseException:
