@@ -8,11 +8,13 @@ from cognition.embedding import load_embedder
 from cognition.ingestion.intake import Intake
 from cognition.jobs import Jobs
 from cognition.memory.engine import VectorEngine, open_engine
+from cognition.memory.locks import Locks
 from cognition.memory.long_term import LongTermMemory
 from cognition.memory.session import SessionMemory
 from cognition.models import Models
 from cognition.settings import Settings, process_settings
 from cognition.storage.checkpointer import ThreadSaver
+from cognition.storage.claims import Claims
 from cognition.storage.database import Database
 from cognition.storage.files import Files
 from cognition.storage.registry import Registry
@@ -130,6 +132,16 @@ class Services:
                 self.hold()
                 self._threads = Threads(self._open_database())
             return self._threads
+
+    @cached_property
+    def claims(self) -> Claims:
+        """The work on threads of sub-agents."""
+        return Claims()
+
+    @cached_property
+    def closing(self) -> Locks:
+        """Lets a chat be closed by one at a time."""
+        return Locks()
 
     async def checkpointer(self) -> ThreadSaver:
         """What keeps the threads of this folder, on this event loop."""

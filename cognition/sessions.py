@@ -6,6 +6,7 @@ Long-term memories are never part of one, nor are a chat's messages and its name
 
 import asyncio
 from collections import defaultdict
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from cognition.memory.sources import Source
 from cognition.services import Services
 from cognition.storage.chats import Chats
+from cognition.storage.claims import ThreadBusy
 from cognition.storage.closings import Closings
 from cognition.storage.registry import Resource
 from cognition.storage.threads import AgentThread
@@ -75,9 +77,10 @@ async def close_session(services: Services, user_id: str, chat_id: str) -> dict[
     closings = Closings(await services.database())
     resources, sources, agents = await _content(services, user_id, chat_id)
     await asyncio.to_thread(closings.begin, user_id, chat_id)
-    await _purge(services, closings, user_id, chat_id)
+    await _purge(services, user_id, chat_id)
     for user, chat in await asyncio.to_thread(closings.unfinished):
-        await _purge(services, closings, user, chat)
+        with suppress(ThreadBusy):  # another chat's: the next closing ends it
+            await _purge(services, user, chat)
     return {
         "user_id": user_id,
         "chat_id": chat_id,
@@ -117,25 +120,31 @@ async def closed_at(services: Services, user_id: str, chat_id: str) -> float:
     closings = Closings(await services.database())
     moment, done = await asyncio.to_thread(closings.of, user_id, chat_id)
     if not done:
-        await _purge(services, closings, user_id, chat_id)
+        await _purge(services, user_id, chat_id)
     return moment
 
 
-async def _purge(services: Services, closings: Closings, user_id: str, chat_id: str) -> None:
-    """Delete all of a chat; each step may find that it was taken before.
+async def _purge(services: Services, user_id: str, chat_id: str) -> None:
+    """Delete all of a chat that is being closed; each step may find that it was taken before.
 
-    The registry goes first: what is being ingested stops when its row is gone.
+    What is at work is stopped first, so that it stores nothing behind the deletions: sub-agents at once, and
+    what is being ingested when its row is gone.
     """
-    registry, session, threads = await services.registry(), await services.session(), await services.threads()
-    await asyncio.to_thread(registry.purge, user_id, chat_id)
-    await asyncio.to_thread(services.files.purge, user_id, chat_id)
-    await session.purge(user_id, chat_id)
-    checkpointer = await services.checkpointer()
-    for agent in await asyncio.to_thread(threads.of_chat, user_id, chat_id):
-        await asyncio.to_thread(threads.stop, agent)
-        await checkpointer.adelete_thread(agent.key)
-        await asyncio.to_thread(threads.delete, agent)
-    await asyncio.to_thread(closings.finish, user_id, chat_id)
+    closings = Closings(await services.database())
+    async with services.closing.held((user_id, chat_id)):
+        begun, done = await asyncio.to_thread(closings.of, user_id, chat_id)
+        if done:
+            return  # by another one meanwhile: what is there now came later
+        registry, session = await services.registry(), await services.session()
+        threads, checkpointer = await services.threads(), await services.checkpointer()
+        await services.claims.stop(user_id, chat_id)
+        await asyncio.to_thread(registry.purge, user_id, chat_id)
+        await asyncio.to_thread(services.files.purge, user_id, chat_id)
+        await session.purge(user_id, chat_id)
+        for agent in await asyncio.to_thread(threads.of_chat, user_id, chat_id):
+            await checkpointer.adelete_thread(agent.key)
+            await asyncio.to_thread(threads.delete, agent)
+        await asyncio.to_thread(closings.finish, user_id, chat_id, begun)
 
 
 async def _content(services: Services, user_id: str, chat_id: str | None = None) -> Content:

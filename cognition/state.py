@@ -178,6 +178,8 @@ class DelegationState(DelegationInput, DelegationOutput, total=False):
     messages: Annotated[list[AnyMessage], DeltaChannel(fold_messages, snapshot_frequency=30)]
     summary: str
     """Notes on the oldest exchanges, which are no longer among the messages."""
+    notes_failed: bool
+    """Whether none could be taken in this turn: it is not tried again in it."""
     turn: Turn
     calls: int
     """Tool calls of this turn."""

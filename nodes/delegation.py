@@ -1,7 +1,6 @@
 """The steps of a sub-agent's turn: it takes a task, thinks and uses tools, and answers or asks back."""
 
 import asyncio
-from collections.abc import Sequence
 from functools import cache
 from reprlib import repr as brief
 from time import monotonic
@@ -11,7 +10,6 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     HumanMessage,
-    RemoveMessage,
     SystemMessage,
     ToolCall,
     ToolMessage,
@@ -19,8 +17,8 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
+from cognition.answers import Failure
 from cognition.context import Context, context_of, identity_of
-from cognition.delegation.condensing import condense
 from cognition.delegation.question import question_in
 from cognition.embedding.base import clean
 from cognition.history import STAMP
@@ -28,7 +26,7 @@ from cognition.levels import Level
 from cognition.prompts.delegation import NOT_RUN, agent_prompt, budget_note, notes_block
 from cognition.prompts.echo import plan_block
 from cognition.refusal import Refused
-from cognition.skill import Skill
+from cognition.skill import Skill, SkillRefused
 from cognition.state import DelegationState, Outcome, Turn
 from cognition.turn import calls_left, open_targets, open_turn, seconds_left, with_seconds
 from cognition.vault import Vault
@@ -69,7 +67,9 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
         "skill_id": skill_id,
         "turn": open_turn(context.policy, services.settings, state.get("turn")),
         "calls": 0,
-        **await _longer(state, [*opening, given], runtime),
+        "summary": state.get("summary", ""),
+        "notes_failed": False,
+        "messages": [*opening, given],
     }
 
 
@@ -109,7 +109,7 @@ async def use_tools(state: DelegationState, runtime: Runtime[Context]) -> Delega
     return {
         "turn": with_seconds(state["turn"], monotonic() - started),
         "calls": used,
-        **await _longer(state, results, runtime),
+        "messages": [*results],
     }
 
 
@@ -151,22 +151,6 @@ def route_after_think(
     return "ask" if question_in(newest.text) else "close_turn"
 
 
-async def _longer(
-    state: DelegationState, added: Sequence[AnyMessage], runtime: Runtime[Context]
-) -> DelegationState:
-    """The thread with what comes to it, its oldest exchanges condensed when it has become too long."""
-    services = context_of(runtime).services()
-    summary, condensed = await condense(
-        services.models,
-        [*state.get("messages", []), *added],
-        state.get("summary", ""),
-        window=services.settings.context_tokens,
-        notify=runtime.stream_writer,
-    )
-    removed = [RemoveMessage(cast("str", message.id)) for message in condensed]
-    return {"summary": summary, "messages": cast("list[AnyMessage]", [*removed, *added])}
-
-
 async def _think(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
     context = context_of(runtime)
     turn, settings = state["turn"], context.services().settings
@@ -185,9 +169,13 @@ async def _asked(
     """One call of the turn's level, without tools when a budget is spent."""
     context = context_of(runtime)
     services, turn = context.services(), state["turn"]
+    try:
+        shown = await _shown(state, targets, runtime)
+    except SkillRefused as refusal:  # deleted while the agent is at work
+        return heard(Failure("refused", str(refusal), turn["level"], ""), turn, runtime)
     outcome = await services.models.call(
         turn["level"],
-        await _shown(state, targets, runtime),
+        shown,
         tools=() if turn["cut"] else sub_agent_tools(targets, context.memory),
         fall_back=context.policy in ("AUTO", "AUTO_PRO"),
         seconds=None if turn["cut"] else seconds_left(turn, services.settings),

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from cognition.answers import Answer
 from cognition.context import Context, context_of
 from cognition.levels import Level
-from cognition.state import EchoState
+from cognition.state import DelegationState, EchoState
 from cognition.turn import (
     calls_left,
     open_targets,
@@ -88,7 +88,7 @@ async def escalate(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     return {"turn": turn}
 
 
-def route_to_level(state: EchoState) -> Literal["think_lite", "think_flash", "think_pro"]:
+def route_to_level(state: EchoState | DelegationState) -> Literal["think_lite", "think_flash", "think_pro"]:
     """The thinking node of the turn's level."""
     nodes: dict[Level, Literal["think_lite", "think_flash", "think_pro"]] = {
         "MODEL_LITE": "think_lite",
@@ -106,7 +106,9 @@ def route_after_think(state: EchoState) -> Literal["use_tools", "escalate", "rec
     return "escalate" if state["turn"]["transfer"] else "record"
 
 
-def route_after_tools(state: EchoState) -> Literal["think_lite", "think_flash", "think_pro", "escalate"]:
+def route_after_tools(
+    state: EchoState | DelegationState,
+) -> Literal["think_lite", "think_flash", "think_pro", "escalate"]:
     """Back to the level that called, or to the one it asked for beside its calls."""
     return "escalate" if state["turn"]["transfer"] else route_to_level(state)
 

@@ -17,6 +17,7 @@ from cognition.prompts.delegation import listed, reported
 from cognition.refusal import Refused
 from cognition.skill import Skill
 from cognition.state import EchoState
+from cognition.storage.claims import ThreadStopped
 from cognition.vault import Vault
 
 Runtime = ToolRuntime[Context, EchoState]
@@ -87,8 +88,8 @@ async def list_agent_sessions(runtime: Runtime) -> str:
     Call it when you don't know a sub_sid any more, or when the user asks who is at work.
     """
     agents = _agents(runtime)
-    threads = await context_of(runtime).services().threads()
-    return listed([(thread, threads.is_busy(thread)) for thread in await agents.open_threads()])
+    claims = context_of(runtime).services().claims
+    return listed([(thread, claims.holds(thread)) for thread in await agents.open_threads()])
 
 
 @tool(parse_docstring=True)
@@ -115,6 +116,8 @@ async def _delegated(runtime: Runtime, *, skill_id: str = "", **wanted: Any) -> 
     try:
         assignment = Assignment(**wanted, skill=await _skill(skill_id, runtime), request_id=request_id)
         report = await _agents(runtime).delegate(assignment, runtime.stream_writer)
+    except ThreadStopped as stop:
+        return f"Error: {_told(stop)}", {}
     except Refused as refusal:
         return f"Error: nothing was done. {_told(refusal)}", {}
     most = context_of(runtime).services().settings.delegate_max_calls

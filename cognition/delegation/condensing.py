@@ -26,6 +26,7 @@ async def condense(
     notes: str,
     *,
     window: int,
+    seconds: float | None = None,
     notify: Notify = lambda event: None,
 ) -> tuple[str, list[AnyMessage]]:
     """Notes on the oldest exchanges of a thread that fills its context, and the messages that they stand for.
@@ -37,12 +38,13 @@ async def condense(
         messages: The thread, oldest first.
         notes: Those on what came before it.
         window: Tokens that the model works with.
+        seconds: Time left for it.
         notify: See `Models.call`.
     """
     if not (old := oldest_exchanges(messages, window, beside=estimate_tokens(notes))):
         return notes, []
     request: list[AnyMessage] = [SystemMessage(CONDENSE), HumanMessage(condense_request(notes, old))]
-    outcome = await models.call("MODEL_DISTILLATION", request, notify=notify)
+    outcome = await models.call("MODEL_DISTILLATION", request, seconds=seconds, notify=notify)
     # Notes that were cut off leave out what came last, and would be all that stays of it.
     if isinstance(outcome, Failure) or is_truncated(outcome.message) or not outcome.text.strip():
         return notes, []

@@ -35,7 +35,9 @@ async def list_agents(services: Services, user_id: str, chat_id: str = "") -> di
     found = await asyncio.to_thread(threads.of_user, user_id)
     names = await chat_names(services, user_id)
     rows = [
-        _row(thread, names, threads.is_busy(thread)) for thread in found if chat_id in ("", thread.chat_id)
+        _row(thread, names, services.claims.holds(thread))
+        for thread in found
+        if chat_id in ("", thread.chat_id)
     ]
     return {"user_id": user_id, "total": len(rows), "agents": rows}
 
@@ -47,10 +49,9 @@ async def show_agent(services: Services, user_id: str, sub_sid: str) -> dict[str
         Refused: The user has no such sub-agent.
     """
     agents, thread = await _found(services, user_id, sub_sid)
-    threads = await services.threads()
     names = await chat_names(services, user_id)
     said = [_said(message) for message in await agents.messages(thread.sub_sid)]
-    return {**_row(thread, names, threads.is_busy(thread)), "messages": said}
+    return {**_row(thread, names, services.claims.holds(thread)), "messages": said}
 
 
 async def resume_agent(

@@ -22,7 +22,9 @@ from cognition.prompts.delegation import DATA
 from cognition.refusal import Refused
 from cognition.retrying import Notify
 from cognition.state import DelegationInput, DelegationState, Outcome
-from cognition.storage.threads import AgentThread, Claim
+from cognition.storage.claims import ThreadStopped
+from cognition.storage.threads import AgentThread
+from cognition.workers import wait_out
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
 
@@ -62,7 +64,7 @@ class SubAgents:
             Refused: The assignment can't be meant so; nothing was done.
         """
         if not assignment.sub_sid:
-            return await self._answered(await self._new(assignment), assignment, notify)
+            return await self._claimed(await self._new(assignment), assignment, notify)
         thread = await self.find(assignment.sub_sid)
         if assignment.skill and assignment.skill_id != thread.skill_id:
             msg = (
@@ -70,7 +72,7 @@ class SubAgents:
                 f"ask {assignment.role!r}."
             )
             raise Refused(msg)
-        return await self._answered(thread, assignment, notify)
+        return await self._claimed(thread, assignment, notify)
 
     async def resume(self, sub_sid: str, notify: Notify = lambda event: None) -> Report:
         """Finish what a sub-agent was cut off at; where nothing is unfinished, tell its last outcome again.
@@ -79,13 +81,7 @@ class SubAgents:
             Refused: The chat has no such sub-agent, or it had not begun.
         """
         thread = await self.find(sub_sid)
-        threads = await self._services.threads()
-        with threads.claimed(thread) as claim:
-            state = await self._state(thread)
-            if not state.values:
-                msg = f"The sub-agent {sub_sid!r} had not begun: close it, and give the task to a new one."
-                raise Refused(lost(thread) if thread.steps else msg)
-            return await self._finished(thread, thread.request, state, claim, notify)
+        return await self._services.claims.run(thread, self._resumed(thread, notify))
 
     async def find(self, sub_sid: str) -> AgentThread:
         """A sub-agent of the chat.
@@ -122,10 +118,7 @@ class SubAgents:
             Refused: The chat has no such sub-agent, or it is at work.
         """
         thread = await self.find(sub_sid)
-        threads = await self._services.threads()
-        with threads.claimed(thread):
-            await (await self._services.checkpointer()).adelete_thread(thread.key)
-            await asyncio.to_thread(threads.delete, thread)
+        await self._services.claims.run(thread, self._deleted(thread))
         return thread
 
     async def _new(self, assignment: Assignment) -> AgentThread:
@@ -148,59 +141,74 @@ class SubAgents:
             skill_id=assignment.skill_id,
         )
 
+    async def _claimed(self, thread: AgentThread, assignment: Assignment, notify: Notify) -> Report:
+        try:
+            return await self._services.claims.run(thread, self._answered(thread, assignment, notify))
+        except ThreadStopped:
+            _tell(thread, notify, "ended", status="stopped", level="")
+            raise
+
     async def _answered(self, thread: AgentThread, assignment: Assignment, notify: Notify) -> Report:
         """The report on an assignment, whether it is new, was cut off, or was done before."""
-        threads = await self._services.threads()
-        with threads.claimed(thread) as claim:
+        state = await self._state(thread)
+        if state.values.get("request_id") == assignment.request_id:
+            return await self._finished(thread, assignment.task, state, notify)
+        notes = []
+        if state.tasks:  # it was cut off, perhaps as soon as it had taken this very assignment
+            earlier = await self._finished(thread, thread.request, state, notify)
             state = await self._state(thread)
-            if state.values.get("request_id") == assignment.request_id:
-                return await self._finished(thread, assignment.task, state, claim, notify)
-            notes = []
-            if state.tasks:  # it was cut off, perhaps as soon as it had taken this very assignment
-                earlier = await self._finished(thread, thread.request, state, claim, notify)
-                state = await self._state(thread)
-                if state.values["request_id"] == assignment.request_id:
-                    return earlier
-                if earlier.outcome["status"] == "pending_question":
-                    return replace(earlier, note=ASKS_FIRST)
-                notes.append(_told_first(thread.request, earlier.outcome))
-            if state.values:
-                given = DelegationInput(task=assignment.task)
-            else:
-                given = await beginning(thread, assignment)
-            given["request_id"] = assignment.request_id
-            report = await self._run(thread, assignment.task, given, claim, notify)
+            if state.values["request_id"] == assignment.request_id:
+                return earlier
+            if earlier.outcome["status"] == "pending_question":
+                return replace(earlier, note=ASKS_FIRST)
+            notes.append(_told_first(thread.request, earlier.outcome))
+        if state.values:
+            given = DelegationInput(task=assignment.task)
+        else:
+            given = await beginning(thread, assignment)
+        given["request_id"] = assignment.request_id
+        report = await self._run(thread, assignment.task, given, notify)
         if state.values and assignment.system_prompt not in ("", _role(state)):
             notes.append(KEEPS_ITS_ROLE)
         return replace(report, note="\n".join(notes))
 
+    async def _resumed(self, thread: AgentThread, notify: Notify) -> Report:
+        state = await self._state(thread)
+        if not state.values:
+            msg = f"The sub-agent {thread.sub_sid!r} had not begun: close it, and give the task to a new one."
+            raise Refused(lost(thread) if thread.steps else msg)
+        return await self._finished(thread, thread.request, state, notify)
+
+    async def _deleted(self, thread: AgentThread) -> None:
+        await (await self._services.checkpointer()).adelete_thread(thread.key)
+        await asyncio.to_thread((await self._services.threads()).delete, thread)
+
     async def _finished(
-        self, thread: AgentThread, asked: str, state: StateSnapshot, claim: Claim, notify: Notify
+        self, thread: AgentThread, asked: str, state: StateSnapshot, notify: Notify
     ) -> Report:
         """The report on what a thread was at; what is left of it is done first."""
         if state.tasks:
-            return await self._run(thread, asked, None, claim, notify)
+            return await self._run(thread, asked, None, notify)
         return await self._reported(thread, asked, cast("DelegationState", state.values))
 
     async def _run(
-        self, thread: AgentThread, asked: str, given: DelegationInput | None, claim: Claim, notify: Notify
+        self, thread: AgentThread, asked: str, given: DelegationInput | None, notify: Notify
     ) -> Report:
         """Let the agent work on its thread, in streams of its own; without input it goes on where it was."""
         await asyncio.to_thread(check_expert, thread, self._services.settings.home)
         here = copy_context()  # where the caller's stream takes events
 
         def tell(event: str, **told: Any) -> None:
-            who = {"sub_sid": thread.sub_sid, "role": thread.role}
-            here.run(notify, {"type": "delegation", "event": event, **who, **told})
+            here.run(_tell, thread, notify, event, **told)
 
         threads = await self._services.threads()
         under = replace(thread, policy=self._context.policy, memory=self._context.memory)
-        await asyncio.to_thread(threads.begin, under, asked)
+        begun = asyncio.ensure_future(asyncio.to_thread(threads.begin, under, asked))
+        await wait_out(begun)  # else its row could come behind a closing
         tell("started")
         # Nothing of the caller's run: its callbacks would stream the agent's messages as the caller's own.
         with set_config_context(RunnableConfig()) as alone:
-            work = asyncio.create_task(self._worked(thread, given, tell), context=alone)
-            values = await claim.wait(work)
+            values = await asyncio.create_task(self._worked(thread, given, tell), context=alone)
         report = await self._reported(thread, asked, values)
         tell("ended", status=report.outcome["status"], level=report.outcome["level"])
         return report
@@ -249,6 +257,10 @@ class SubAgents:
         saver = await self._services.checkpointer()
         config = RunnableConfig(configurable={"thread_id": thread.key})
         return self._graph.copy(update={"checkpointer": saver}), config
+
+
+def _tell(thread: AgentThread, notify: Notify, event: str, **told: Any) -> None:
+    notify({"type": "delegation", "event": event, "sub_sid": thread.sub_sid, "role": thread.role, **told})
 
 
 def _told_first(asked: str, outcome: Outcome) -> str:

@@ -27,10 +27,17 @@ class Closings:
             (user_id, chat_id, now()),
         )
 
-    def finish(self, user_id: str, chat_id: str) -> None:
-        """Take down that nothing is left of the chat."""
+    def finish(self, user_id: str, chat_id: str, begun: float) -> None:
+        """Take down that a closing is done, unless the chat was closed again since.
+
+        Args:
+            user_id: Whose.
+            chat_id: Which chat.
+            begun: When the closing began, in unix seconds.
+        """
         self._database.rows(
-            "UPDATE closings SET done = 1 WHERE user_id = ? AND chat_id = ?", (user_id, chat_id)
+            "UPDATE closings SET done = 1 WHERE user_id = ? AND chat_id = ? AND closed_at = ?",
+            (user_id, chat_id, begun),
         )
 
     def of(self, user_id: str, chat_id: str) -> tuple[float, bool]:

@@ -4,22 +4,16 @@ What was said in a thread is in its checkpoints, under its key.
 """
 
 import json
-from asyncio import CancelledError, Task, get_running_loop
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from threading import Event
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 from cognition.levels import Policy
 from cognition.memory.dates import now
 from cognition.memory.engine import check_user
-from cognition.refusal import Refused
 from cognition.storage.database import Database
 from cognition.storage.registry import check_chat
-
-T = TypeVar("T")
 
 Status = Literal["working", "open", "waiting"]
 """At work, or cut off at it; done, and ready for more; waiting for an answer to its question."""
@@ -29,50 +23,6 @@ AGENTS: Final = "agent:"
 
 EXCERPT: Final = 200
 """Characters of a request and of an answer that the index keeps."""
-
-
-STOP_SECONDS: Final = 30
-"""How long whoever closes a chat waits for a thread that was told to stop."""
-
-
-class ThreadBusy(Refused):
-    """The thread is at work on something else."""
-
-
-class ThreadStopped(Refused):
-    """The thread was at work when its chat was closed."""
-
-
-class Claim:
-    """A thread that is at work, and the way to stop it from any event loop."""
-
-    def __init__(self) -> None:
-        self.over = Event()
-        self._stopped = False
-        self._cancel: Callable[[], object] = bool
-
-    def stop(self) -> None:
-        """Have the work given up."""
-        self._stopped = True
-        self._cancel()
-
-    async def wait(self, work: "Task[T]") -> T:
-        """What comes of the work on the thread.
-
-        Raises:
-            ThreadStopped: It was stopped.
-        """
-        loop = get_running_loop()
-        self._cancel = lambda: loop.call_soon_threadsafe(work.cancel)
-        if self._stopped:
-            work.cancel()
-        try:
-            return await work
-        except CancelledError:
-            if not self._stopped:
-                raise
-            msg = "The chat was closed, and with it the sub-agent that was at work: nothing of it stays."
-            raise ThreadStopped(msg) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +66,6 @@ class Threads:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._busy: dict[str, Claim] = {}
 
     def begin(self, thread: AgentThread, request: str) -> None:
         """Note that a thread is at work on a request, and open it if it is new.
@@ -168,36 +117,6 @@ class Threads:
         self._database.rows(
             "DELETE FROM cognitive_threads WHERE user_id = ? AND chat_id = ? AND sub_sid = ?", _place(thread)
         )
-
-    def is_busy(self, thread: AgentThread) -> bool:
-        """Whether this process is at work on a thread; one that is not, and says so, was cut off."""
-        return thread.key in self._busy
-
-    @contextmanager
-    def claimed(self, thread: AgentThread) -> Iterator[Claim]:
-        """Keep a thread to oneself for the length of a block. Doesn't block.
-
-        Raises:
-            ThreadBusy: Someone else has it.
-        """
-        claim = Claim()
-        if self._busy.setdefault(thread.key, claim) is not claim:
-            msg = (
-                f"The sub-agent {thread.sub_sid!r} is at work: call it again when it has answered, or "
-                "leave sub_sid empty for another one."
-            )
-            raise ThreadBusy(msg)
-        try:
-            yield claim
-        finally:
-            del self._busy[thread.key]
-            claim.over.set()
-
-    def stop(self, thread: AgentThread) -> None:
-        """Stop the work on a thread, if it is at work, and wait until it has ended."""
-        if claim := self._busy.get(thread.key):
-            claim.stop()
-            claim.over.wait(STOP_SECONDS)
 
     def _select(self, condition: str, values: Sequence[object]) -> list[AgentThread]:
         rows = self._database.rows(

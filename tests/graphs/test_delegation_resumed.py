@@ -23,9 +23,8 @@ from tests.graphs.test_echo_levels import ask
 async def test_what_was_cut_off_is_listed_and_resumed(rehearsal: RehearsalServer, services: Services) -> None:
     rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Eight.")])
     thread = await cut_off(services, "Count them")
-    threads = await services.threads()
-    assert not threads.is_busy(thread)
-    assert "cut off at work" in listed([(thread, threads.is_busy(thread))])
+    assert not services.claims.holds(thread)
+    assert "cut off at work" in listed([(thread, services.claims.holds(thread))])
     assert "answered: nothing yet" in listed([(thread, False)])
     report = await agents(services).resume(thread.sub_sid)
     assert report.outcome == {"status": "success", "text": "Eight.", "level": "MODEL_LITE", "calls": 1}

@@ -1,16 +1,25 @@
 """Sub-agents whose chat is closed while they are at work."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from cognition.blocking import wait_for
+from cognition.delegation.assignment import Assignment
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
 from cognition.sessions import close_session
-from cognition.storage.threads import ThreadStopped
+from cognition.storage.claims import ThreadStopped
 from tests.conftest import LITE
 from tests.graphs.agents import LOOK, agents, delegate, steps_of
+
+
+async def assert_nothing_is_left(services: Services) -> None:
+    assert await agents(services).open_threads() == []
+    saver = await services.checkpointer()
+    for table in ("checkpoints", "writes"):
+        assert list(await saver.conn.execute_fetchall(f"SELECT * FROM {table}")) == []
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["same loop", "another loop"])
@@ -28,14 +37,52 @@ async def test_p48_closing_a_chat_stops_its_agents_and_leaves_nothing_of_them(
 
     rehearsal.script(LITE, say)
     working = asyncio.create_task(delegate(services, "Look around."))
-    await silent.wait()
+    async with asyncio.timeout(20):
+        await silent.wait()
     closing = close_session(services, "ada", "c")
     told = await (asyncio.to_thread(wait_for, closing) if elsewhere else closing)
     assert told["agents"] == 1
     with pytest.raises(ThreadStopped, match="The chat was closed"):
         await working
-    assert await agents(services).open_threads() == []
-    saver = await services.checkpointer()
-    assert [saved async for saved in saver.alist(None)] == []
+    await assert_nothing_is_left(services)
     rehearsal.script(LITE, [Reply(text="Here.")])
     assert (await delegate(services, "Begin anew.")).outcome["text"] == "Here."
+
+
+async def test_p48_an_expert_that_is_still_told_of_the_chat_is_stopped_too(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    told_of = asyncio.Event()
+
+    async def opening() -> str:
+        told_of.set()
+        return str(await asyncio.Event().wait())
+
+    rehearsal.script(LITE, [])
+    working = asyncio.create_task(delegate(services, "Is it safe?", opening=opening))
+    await told_of.wait()
+    await close_session(services, "ada", "c")
+    with pytest.raises(ThreadStopped):
+        await working
+    await assert_nothing_is_left(services)
+    assert rehearsal.requests == []
+
+
+async def test_p48_many_agents_are_stopped_together_wherever_they_are(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    rehearsal.script(LITE, [Reply(calls=[LOOK])])
+    for number in range(6):
+        stopped: list[dict[str, Any]] = []
+        working = [
+            asyncio.create_task(agents(services).delegate(Assignment(task=f"Look {one}"), stopped.append))
+            for one in range(4)
+        ]
+        while len(rehearsal.requests) < 4 + 3 * number:  # noqa: ASYNC110  # at another step each time
+            await asyncio.sleep(0.001)
+        await close_session(services, "ada", "c")
+        for error in await asyncio.gather(*working, return_exceptions=True):
+            assert isinstance(error, ThreadStopped)
+        assert {event["status"] for event in stopped if event["event"] == "ended"} == {"stopped"}
+        await assert_nothing_is_left(services)
+        rehearsal.requests.clear()

@@ -15,8 +15,9 @@ from cognition.delegation.sub_agents import UnknownThread
 from cognition.prompts.delegation import MOST_LISTED, listed
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
+from cognition.storage.claims import ThreadBusy
 from cognition.storage.folder import FolderInUse
-from cognition.storage.threads import AgentThread, ThreadBusy
+from cognition.storage.threads import AgentThread
 from graphs.echo import graph
 from tests.conftest import DISTILLATION, FLASH, LITE
 from tests.graphs.agents import LOOK, agents, beside, delegate, is_agent
@@ -298,10 +299,13 @@ async def test_an_agent_at_work_is_neither_closed_nor_called(services: Services)
     threads = await services.threads()
     thread = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="agent")
     await asyncio.to_thread(threads.begin, thread, "Go")
-    with threads.claimed(thread):
+
+    async def work() -> None:
         for attempt in (agents(services).close("dlg_1"), delegate(services, "On", sub_sid="dlg_1")):
             with pytest.raises(ThreadBusy):
                 await attempt
+
+    await services.claims.run(thread, work())
     assert (await agents(services).close("dlg_1")).sub_sid == "dlg_1"
 
 

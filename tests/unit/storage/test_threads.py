@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognition.storage.database import Database
-from cognition.storage.threads import AgentThread, ThreadBusy, Threads
+from cognition.storage.threads import AgentThread, Threads
 
 NEW = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="Baker", skill_id="baker")
 names = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=8)
@@ -67,18 +67,6 @@ def test_the_one_that_moved_last_comes_first(threads: Threads) -> None:
         threads.begin(replace(NEW, sub_sid=f"dlg_{number}"), "Go")
     threads.begin(replace(NEW, sub_sid="dlg_1"), "Once more")
     assert [thread.sub_sid for thread in threads.of_chat("ada", "c")] == ["dlg_1", "dlg_2", "dlg_0"]
-
-
-def test_p29_a_thread_has_one_holder_at_a_time(threads: Threads) -> None:
-    with threads.claimed(NEW):
-        assert threads.is_busy(NEW)
-        assert not threads.is_busy(replace(NEW, chat_id="d"))
-        with pytest.raises(ThreadBusy, match="dlg_1"), threads.claimed(NEW):
-            pass
-        with threads.claimed(replace(NEW, sub_sid="dlg_2")):
-            pass
-    with threads.claimed(NEW):
-        pass
 
 
 @given(places, places)
