@@ -1,7 +1,7 @@
 """What experts are told of a chat: its newest messages, condensed by the distillation model."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, convert_to_messages
 
@@ -50,7 +50,8 @@ async def distill_context(
     ]
     outcome = await models.call("MODEL_DISTILLATION", request, seconds=seconds, notify=notify)
     if isinstance(outcome, Failure):
-        return {**_nothing("failed"), "reason": outcome.sentence, "calls": outcome.calls}
+        told = {"reason": outcome.sentence, "calls": outcome.calls, "seconds": outcome.seconds}
+        return cast("Brief", {**_nothing("failed"), **told})
     return Brief(
         text=shorten(outcome.text.strip(), BRIEF_CHARACTERS),
         status="distilled",
@@ -58,11 +59,13 @@ async def distill_context(
         model=outcome.model,
         calls=outcome.calls,
         tokens=tokens_of(outcome),
+        seconds=outcome.seconds,
     )
 
 
 def _nothing(status: Literal["none", "failed"]) -> Brief:
-    return Brief(text="", status=status, reason="", model="", calls=0, tokens=Tokens(input=0, output=0))
+    nothing = Tokens(input=0, output=0)
+    return Brief(text="", status=status, reason="", model="", calls=0, tokens=nothing, seconds=0.0)
 
 
 def _conversation(messages: Sequence[AnyMessage | dict[str, Any]], depth: int) -> str:

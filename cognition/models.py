@@ -123,7 +123,7 @@ class Models:
             limit = min(self.settings.call_seconds, left - (monotonic() - started))
             trying = attempts(monotonic() + limit, candidate, notify)
             outcome = await self._call_one(candidate, messages, tools, limit, trying)
-            calls += trying.statistics.get("attempt_number", 0)
+            calls += trying.statistics.get("attempt_number", 0) if limit > 0 else 0
             if isinstance(outcome, Answer) or outcome.kind != "unavailable":
                 break
             down.append(outcome.model)

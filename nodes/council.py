@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from time import time
+from time import monotonic
 from typing import Any, Final, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from cognition.answers import Answer, Failure, is_truncated
 from cognition.briefing import distill_context
 from cognition.context import Context, context_of, identity_of
-from cognition.council.deliberation import deliberation, present, speakers
+from cognition.council.deliberation import deliberation, present, round_seconds, seconds_spent, speakers
 from cognition.council.invitation import (
     FEWEST,
     depth_of,
@@ -27,6 +27,7 @@ from cognition.council.invitation import (
     seats_of,
     within_ceiling,
 )
+from cognition.council.positions import as_given
 from cognition.council.report import report
 from cognition.council.state import CouncilState, Seat, Statement, Synthesis
 from cognition.council.statements import statement_of
@@ -75,7 +76,6 @@ async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
         "focus": focus_of(state),
         "seats": seats,
         "notes": [note for note in (rounds_note, target_note, synthesis_note) if note],
-        "deadline": time() + settings.council_seconds,
         "round": 1,
         "closed": False,
         "statements": cast("list[Statement]", Overwrite([])),  # those of the thread's last council
@@ -124,10 +124,10 @@ async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState
     settings = context_of(runtime).services().settings
     held, rounds, here = state["round"], state["rounds_planned"], present(state["statements"], state["round"])
     note = ""
-    if here < FEWEST:
-        note = f"In round {held} fewer than {FEWEST} participants answered, so it was the last one."
-    elif held < rounds and _seconds_to_speak(state, settings) <= 0:
+    if held < rounds and _seconds_to_speak(state, settings) <= round_seconds(state, held):
         note = f"The time of the council was spent after round {held}."
+    elif here < FEWEST:
+        note = f"In round {held} fewer than {FEWEST} participants answered, so it was the last one."
     if note or held == rounds:
         return {"closed": True, "notes": [*state["notes"], *filter(None, [note])]}
     _tell(runtime, "round", round=held + 1, rounds=rounds)
@@ -155,38 +155,35 @@ def route_after_gather(state: CouncilState) -> Literal["synthesize"] | list[Send
 
 async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesis:
     """The synthesis of the first level that gives one: the one asked for, then lower, then higher ones."""
-    services = context_of(runtime).services()
-    failures: list[str] = []
-    calls = 0
-    if len(speakers(state["statements"])) >= FEWEST:
-        request: list[AnyMessage] = [
-            SystemMessage(RAPPORTEUR),
-            HumanMessage(transcript(state["question"], state["brief"], state["seats"], state["statements"])),
-        ]
-        for level in _rapporteurs(state["rapporteur_level"], ceiling(context_of(runtime).policy)):
-            if (seconds := state["deadline"] - time()) <= 0:
-                failures.append("The time of the council was spent.")
-                break
-            _tell(runtime, "synthesis", level=level)
-            outcome = await services.models.call(
-                level, request, seconds=seconds, notify=_notify(runtime, "rapporteur")
-            )
-            calls += outcome.calls
-            if not isinstance(outcome, Failure) and (text := outcome.text.strip()):
-                text += CUT if is_truncated(outcome.message) else ""
-                return Synthesis(
-                    text=text,
-                    level=level,
-                    model=outcome.model,
-                    calls=calls,
-                    tokens=tokens_of(outcome),
-                    failures=failures,
-                )
-            failures.append(
-                outcome.sentence if isinstance(outcome, Failure) else f"{outcome.model} said nothing."
-            )
-    nothing = Tokens(input=0, output=0)
-    return Synthesis(text="", level="", model="", calls=calls, tokens=nothing, failures=failures)
+    started = monotonic()
+    services, policy = context_of(runtime).services(), context_of(runtime).policy
+    left = services.settings.council_seconds - seconds_spent(state)
+    synthesis = Synthesis(
+        text="", level="", model="", calls=0, tokens=Tokens(input=0, output=0), seconds=0.0, failures=[]
+    )
+    if len(speakers(state["statements"])) < FEWEST:
+        return synthesis
+    told = transcript(state["question"], state["brief"], state["seats"], state["statements"])
+    request: list[AnyMessage] = [SystemMessage(RAPPORTEUR), HumanMessage(told)]
+    levels = _rapporteurs(state["rapporteur_level"], ceiling(policy))
+    for place, level in enumerate(levels):
+        _tell(runtime, "synthesis", level=level)
+        outcome = await services.models.call(
+            level,
+            request,
+            seconds=(left - (monotonic() - started)) / (len(levels) - place),  # the others need some too
+            notify=_notify(runtime, "rapporteur"),
+        )
+        synthesis["calls"] += outcome.calls
+        synthesis["seconds"] += outcome.seconds
+        if isinstance(outcome, Answer) and (text := outcome.text.strip()):
+            text += CUT if is_truncated(outcome.message) else ""
+            of_it = {"text": text, "level": level, "model": outcome.model, "tokens": tokens_of(outcome)}
+            return cast("Synthesis", {**synthesis, **of_it})
+        synthesis["failures"].append(
+            outcome.sentence if isinstance(outcome, Failure) else f"{outcome.model} said nothing."
+        )
+    return synthesis
 
 
 def _rapporteurs(level: Level, highest: Level) -> Sequence[Level]:
@@ -225,7 +222,7 @@ async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -
     for statement in state["statements"]:
         if statement["alias"] == alias and not statement["absence"]:
             request = _request(seat, state, statement["round"], with_context=len(retold) == 1)
-            retold += [HumanMessage(request), AIMessage(statement["text"])]
+            retold += [HumanMessage(request), AIMessage(as_given(statement))]
     return retold
 
 
@@ -254,7 +251,7 @@ def _request(seat: Seat, state: CouncilState, current: int, *, with_context: boo
 def _seconds_to_speak(state: CouncilState, settings: Settings) -> float:
     """What is left of the council's time, less what the synthesis needs."""
     reserve = min(settings.call_seconds, settings.council_seconds / 4)
-    return max(state["deadline"] - time() - reserve, 0.0)
+    return max(settings.council_seconds - seconds_spent(state) - reserve, 0.0)
 
 
 def _tell(runtime: Runtime[Context], event: str, **told: Any) -> None:

@@ -63,6 +63,20 @@ def present(statements: Sequence[Statement], round_number: int) -> int:
     return sum(s["round"] == round_number and not s["absence"] for s in statements)
 
 
+def seconds_spent(state: CouncilState) -> float:
+    """Seconds that the models took so far; a round is as long as its slowest participant.
+
+    The time in which a council was interrupted is not among them.
+    """
+    brief = state["brief"]["seconds"] if "brief" in state else 0.0
+    return brief + sum(round_seconds(state, number) for number in range(1, state["round"] + 1))
+
+
+def round_seconds(state: CouncilState, number: int) -> float:
+    """Seconds that a round took."""
+    return max((s["seconds"] for s in state["statements"] if s["round"] == number), default=0.0)
+
+
 def usage(state: CouncilState) -> dict[str, Any]:
     """Calls with retries, tokens and list price, by participant and round, of distillation and synthesis."""
     statements, brief, synthesis = state["statements"], state["brief"], state["synthesis"]

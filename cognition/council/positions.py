@@ -82,6 +82,13 @@ def latest(statements: Sequence[Statement]) -> list[Statement]:
     return list(stated.values())
 
 
+def as_given(statement: Statement) -> str:
+    """A contribution as its participant gave it: the text, and the line that ended it."""
+    held = {key: statement[key] for key in ("stance", "position", "confidence")}
+    ended = json.dumps(held, ensure_ascii=False) if statement["stance"] else ""
+    return "\n\n".join(filter(None, [statement["text"], ended]))
+
+
 def movements(statements: Sequence[Statement]) -> list[Movement]:
     """The changes of stance or confidence between the rounds in which a participant took one."""
     before: dict[str, Statement] = {}

@@ -27,6 +27,8 @@ class Asked(TypedDict):
     calls: int
     """How often models were asked, those that failed too."""
     tokens: Tokens
+    """What the answer took."""
+    seconds: float
 
 
 class Statement(Asked):
@@ -45,7 +47,6 @@ class Statement(Asked):
     """Why it said nothing; empty when it spoke."""
     cut: int
     """Characters that its text was longer than what is kept of one."""
-    seconds: float
 
 
 class Brief(Asked):
@@ -107,8 +108,6 @@ class CouncilRecord(CouncilInput, CouncilOutput, total=False):
     focus: str
     notes: list[str]
     """What was done otherwise than asked, in sentences."""
-    deadline: float
-    """The time, in seconds since the epoch, at which the council has ended."""
     round: int
     """The round that is being held, from 1."""
     closed: bool

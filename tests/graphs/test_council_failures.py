@@ -159,6 +159,19 @@ async def test_the_time_of_the_council_ends_it_with_what_there_is(
     await services.aclose()
 
 
+async def test_p71_a_rapporteur_that_takes_too_long_leaves_time_for_another(
+    rehearsal: RehearsalServer, make_settings: Any
+) -> None:
+    """Slow, because its first rapporteur is waited for: a third of three seconds."""
+    services = Services(make_settings(council_seconds=3))
+    Table(rehearsal)
+    rehearsal.script(FLASH, [Reply(text="They", failure="stall")])
+    held = await graph.ainvoke(question(rounds=1), context=BoundContext(bound=services))
+    assert "Synthesis by MODEL_LITE" in held["report"]
+    assert "took more than 1 seconds" in held["report"]
+    await services.aclose()
+
+
 async def test_a_contribution_of_nothing_but_a_position_is_one_and_of_a_tool_call_is_none(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:

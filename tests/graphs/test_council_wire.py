@@ -87,7 +87,7 @@ async def test_a_council_that_was_interrupted_goes_on_with_what_was_said(
     told = await graph.copy(update={"checkpointer": saver}).ainvoke(None, CONFIG, context=context)
     assert "3 of 3 rounds were held" in told["report"]
     assert SYNTHESIS in told["report"]
-    assert [request.texts[1] for request in table.asked(2)[1:]] == ["Opinion 2 in round 1."] * 2
+    assert [request.texts[1] for request in table.asked(2)[1:]] == [opinion("Opinion 2 in round 1.").text] * 2
     assert "Opinion 1 in round 1." in table.asked(2)[1].texts[-1]
     assert len([r for r in rehearsal.requests if r.model == PRO]) == 9
     assert rehearsal.refusals == []
