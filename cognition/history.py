@@ -6,9 +6,9 @@ Messages stay in the thread exactly as they came. Everything here returns what o
 from collections.abc import Sequence
 from itertools import chain
 from reprlib import repr as brief
-from typing import Any, cast
+from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 
 from cognition.embedding.base import clean
 
@@ -143,35 +143,47 @@ def _paired(turn: list[AnyMessage]) -> list[AnyMessage]:
                 continue
             paired.append(message)
             for call in message.tool_calls:
-                call_id = cast("str", call["id"])
-                answer = results.get((place, call_id))
-                paired.append(answer or ToolMessage(UNANSWERED, tool_call_id=call_id, name=call["name"]))
+                answers = results.get((place, call["id"]), [])
+                paired.append(answers.pop(0) if answers else _unanswered(call))
         elif isinstance(message, HumanMessage):
             paired.append(message)
     return paired
 
 
-def _results(turn: list[AnyMessage]) -> dict[tuple[int, str], ToolMessage]:
-    """Each result by the place and the id of its call: there are providers whose ids begin anew each time."""
-    results: dict[tuple[int, str], ToolMessage] = {}
-    called: dict[str, int] = {}
+def _results(turn: list[AnyMessage]) -> dict[tuple[int, str | None], list[ToolMessage]]:
+    """The results by the place and the id of their calls: there are providers whose ids begin anew."""
+    results: dict[tuple[int, str | None], list[ToolMessage]] = {}
+    called: dict[str | None, int] = {}
     for place, message in enumerate(turn):
         if isinstance(message, AIMessage):
-            called |= {cast("str", call["id"]): place for call in message.tool_calls}
+            called |= {call["id"]: place for call in message.tool_calls}
         elif isinstance(message, ToolMessage) and message.tool_call_id in called:
-            results[called[message.tool_call_id], message.tool_call_id] = message
+            key = called[message.tool_call_id], message.tool_call_id
+            results.setdefault(key, []).append(message)
     return results
 
 
+def _unanswered(call: ToolCall) -> ToolMessage:
+    return ToolMessage(UNANSWERED, tool_call_id=call["id"] or "", name=call["name"])
+
+
 def _encodable(message: AnyMessage) -> AnyMessage:
-    """The message, or a copy without the half characters that no request can hold."""
-    if isinstance(message, AIMessage) or clean(message.text) == message.text:
+    """The message, or a copy without what no request can hold: half characters, and parts of blank text."""
+    content: str | list[Any] = message.content
+    if isinstance(message, AIMessage):
         return message
-    content = message.content
     if isinstance(content, str):
-        return message.model_copy(update={"content": clean(content)})
+        return (
+            message if clean(content) == content else message.model_copy(update={"content": clean(content)})
+        )
     parts = [clean(part) if isinstance(part, str) else _cleaned(part) for part in content]
-    return message.model_copy(update={"content": parts})
+    parts = [part for part in parts if not _is_blank(part)] or parts
+    return message if parts == content else message.model_copy(update={"content": parts})
+
+
+def _is_blank(part: Any) -> bool:
+    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else part
+    return isinstance(text, str) and not text.strip()
 
 
 def _cleaned(part: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What is sent to a model, for any thread and every cut."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,6 +74,32 @@ def test_p3_a_result_stays_with_its_own_call_when_ids_repeat(turn: list[AnyMessa
     for place, m in _after_their_calls(calls):
         if isinstance(m, ToolMessage):
             assert m.text == given_after.get((place, m.tool_call_id), UNANSWERED)
+
+
+def test_p3_calls_that_share_an_id_or_have_none_are_answered_each() -> None:
+    model = {STAMP: {"model": MODELS[0]}}
+    for ids in (["a", "a"], ["", ""], [None]):
+        calls: Any = [{"name": "look", "args": {}, "id": call} for call in ids]
+        results = [
+            ToolMessage(f"found {n}", tool_call_id=call or "")
+            for n, call in enumerate(ids)
+            if call is not None
+        ]
+        asked = AIMessage("", tool_calls=calls, response_metadata=model)
+        sent = prepare_history([HumanMessage("Hi"), asked, *results, HumanMessage("So?")], MODELS[0])
+        told = [message.text for message in sent if isinstance(message, ToolMessage)]
+        assert told == ([result.text for result in results] or [UNANSWERED])
+
+
+PICTURE = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
+
+
+@given(st.lists(st.sampled_from(["", " \n", "tea", PICTURE]), min_size=1))
+def test_p3_no_part_of_blank_text_is_sent_beside_others(parts: list[Any]) -> None:
+    content = [part if isinstance(part, dict) else {"type": "text", "text": part} for part in parts]
+    sent = prepare_history([HumanMessage(content)], MODELS[0])
+    said = [part for part in parts if part == PICTURE or part == "tea"]
+    assert [part.get("text", part) for message in sent for part in message.content] == said
 
 
 def _after_their_calls(messages: Sequence[AnyMessage]) -> list[tuple[int, AnyMessage]]:
