@@ -4,6 +4,7 @@ import asyncio
 from functools import cached_property, lru_cache
 from threading import RLock
 
+from cognition.delegation.claims import Claims
 from cognition.embedding import load_embedder
 from cognition.ingestion.intake import Intake
 from cognition.jobs import Jobs
@@ -14,7 +15,6 @@ from cognition.memory.session import SessionMemory
 from cognition.models import Models
 from cognition.settings import Settings, process_settings
 from cognition.storage.checkpointer import ThreadSaver
-from cognition.storage.claims import Claims
 from cognition.storage.database import Database
 from cognition.storage.files import Files
 from cognition.storage.registry import Registry

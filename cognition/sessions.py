@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 
+from cognition.delegation.claims import ThreadBusy
 from cognition.memory.sources import Source
 from cognition.services import Services
 from cognition.storage.chats import Chats
-from cognition.storage.claims import ThreadBusy
 from cognition.storage.closings import Closings
 from cognition.storage.registry import Resource
 from cognition.storage.threads import AgentThread

@@ -11,13 +11,13 @@ from cognition.briefing import distill_context
 from cognition.context import Context, context_of, for_sub_agent, identity_of
 from cognition.council.invitation import HISTORY_DEPTH
 from cognition.delegation.assignment import Assignment
+from cognition.delegation.claims import ThreadStopped
 from cognition.delegation.sub_agents import SubAgents
 from cognition.prompts.briefing import context_block
 from cognition.prompts.delegation import listed, reported
 from cognition.refusal import Refused
 from cognition.skill import Skill
 from cognition.state import EchoState
-from cognition.storage.claims import ThreadStopped
 from cognition.vault import Vault
 
 Runtime = ToolRuntime[Context, EchoState]

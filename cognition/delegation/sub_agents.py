@@ -17,12 +17,12 @@ from langgraph.types import StateSnapshot
 from cognition.context import BoundContext, Context
 from cognition.delegation.assignment import Assignment, Report
 from cognition.delegation.beginning import beginning, check_expert, lost
+from cognition.delegation.claims import ThreadStopped
 from cognition.prompts.blocks import block
 from cognition.prompts.delegation import DATA
 from cognition.refusal import Refused
 from cognition.retrying import Notify
 from cognition.state import DelegationInput, DelegationState, Outcome
-from cognition.storage.claims import ThreadStopped
 from cognition.storage.threads import AgentThread
 from cognition.workers import wait_out
 

@@ -7,10 +7,10 @@ import pytest
 
 from cognition.blocking import wait_for
 from cognition.delegation.assignment import Assignment
+from cognition.delegation.claims import ThreadStopped
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
 from cognition.sessions import close_session
-from cognition.storage.claims import ThreadStopped
 from tests.conftest import LITE
 from tests.graphs.agents import LOOK, agents, delegate, steps_of
 

@@ -11,11 +11,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cognition.blocking import wait_for
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
+from cognition.delegation.claims import ThreadBusy
 from cognition.delegation.sub_agents import UnknownThread
 from cognition.prompts.delegation import MOST_LISTED, listed
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
-from cognition.storage.claims import ThreadBusy
 from cognition.storage.folder import FolderInUse
 from cognition.storage.threads import AgentThread
 from graphs.echo import graph

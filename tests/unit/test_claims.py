@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from cognition.blocking import wait_for
-from cognition.storage.claims import Claims, ThreadBusy, ThreadStopped
+from cognition.delegation.claims import Claims, ThreadBusy, ThreadStopped
 from cognition.storage.threads import AgentThread
 
 ONE = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="agent")
