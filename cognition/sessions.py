@@ -8,20 +8,18 @@ import asyncio
 from collections import defaultdict
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
 from cognition.delegation.claims import ThreadBusy
+from cognition.memory.arguments import MOST
 from cognition.memory.sources import Source
 from cognition.services import Services
 from cognition.storage.chats import Chats
 from cognition.storage.closings import Closings
 from cognition.storage.registry import Resource
 from cognition.storage.threads import AgentThread
-
-ALL: Final = 1_000_000
-"""More sources than anybody has."""
 
 Content = tuple[list[Resource], list[Source], list[AgentThread]]
 
@@ -151,7 +149,7 @@ async def _content(services: Services, user_id: str, chat_id: str | None = None)
     """What one chat of a user holds, or all of them do."""
     registry, session, threads = await services.registry(), await services.session(), await services.threads()
     everywhere = chat_id is None
-    listing = await session.sources(user_id, chat_id or "every", everywhere=everywhere, limit=ALL)
+    listing = await session.sources(user_id, chat_id or "every", everywhere=everywhere, limit=MOST)
     if chat_id is None:
         resources = await asyncio.to_thread(registry.of_user, user_id)
         return resources, listing.sources, await asyncio.to_thread(threads.of_user, user_id)

@@ -25,6 +25,9 @@ KILLED: Final = -9
 SOURCES: Final = Path(__file__).resolve().parents[2]
 """The folder that holds the package, installed or not."""
 
+HANDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
+"""Variables that a process needs to run; a document that takes it over finds no secret in them."""
+
 LOGGED: Final = 2_000
 SHOWN: Final = 120
 """Characters of what the process said last, to those who run this and to those who gave the document."""
@@ -83,9 +86,10 @@ def _run(path: Path, label: str, into: Path, given: object) -> bytes:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with this package found from every working directory."""
+    """What the process is told of ours: no key, and where this package is from every working directory."""
     paths = [str(SOURCES), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    handed = {name: os.environ[name] for name in HANDED if name in os.environ}
+    return {**handed, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def _failure(name: str, label: str, code: int, said: str) -> Unreadable | OSError:

@@ -1,4 +1,4 @@
-"""The text layer of a PDF, page by page, and the pages that have none."""
+"""The text layer of a PDF, page by page, and the pages that are pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -6,23 +6,29 @@ from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-from pypdfium2 import PdfDocument, PdfiumError
-from pypdfium2.raw import FPDFPage_CountObjects, FPDFPage_GetAnnotCount
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage
+from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE, FPDFPage_CountObjects, FPDFPage_GetAnnotCount
 
 from cognition.documents.extracted import Extracted, write
 from cognition.documents.unreadable import Unreadable, damaged
+
+STAMP: Final = 100
+"""Characters of text that a scan may have: programs and archives print their name on its pages."""
+
+PICTURE: Final = 0.5
+"""The part of a page that a picture covers at least where the page is a scan."""
 
 HYPHENS: Final = str.maketrans("", "", "\ufffe\x02")
 """What PDFium gives for the hyphen of a word that goes on in the next line."""
 
 
 def write_pages(path: Path, into: Path, words: Mapping[int, str]) -> Extracted:
-    """Write the pages of a PDF that have text as Markdown, each under a heading with its number.
+    """Write the pages of a PDF as Markdown, each under a heading with its number.
 
     Args:
         path: The file.
         into: The file to write.
-        words: What stands in the place of a page that has none, by its number.
+        words: What stands in the place of a page that is a picture, by its number.
 
     Raises:
         Unreadable: It is protected by a password, or damaged.
@@ -33,13 +39,13 @@ def write_pages(path: Path, into: Path, words: Mapping[int, str]) -> Extracted:
 
     def pages() -> Iterator[str]:
         for number in range(1, len(document) + 1):
-            if (text := _text(document, number)) is None:
+            text, scanned = _read(document, number)
+            if scanned and number in words:
+                yield words[number]
                 continue
             if text:
                 yield f"## Page {number}\n\n{text}\n\n"
-            elif number in words:
-                yield words[number]
-            else:
+            if scanned:
                 missing.append(number)
 
     return replace(write(pages(), path.name, into), pages=len(document), missing=tuple(missing))
@@ -70,18 +76,31 @@ def pages_of(path: Path, numbers: Sequence[int], most: int) -> bytes:
     return written.getvalue()
 
 
-def _text(document: PdfDocument, number: int) -> str | None:
-    """The text of a page, empty where it is a picture; None for a page with nothing on it."""
+def _read(document: PdfDocument, number: int) -> tuple[str, bool]:
+    """The text of a page, and whether it is a picture that has no more text than a stamp."""
     try:
         page = document[number - 1]
         layer = page.get_textpage()
     except PdfiumError:
-        return ""  # one damaged page: the others are read, and this one is among the missing
-    text = layer.get_text_range()
-    blank = not text and not FPDFPage_CountObjects(page) and not FPDFPage_GetAnnotCount(page)
+        return "", True  # one damaged page: the others are read, and this one is among the missing
+    text = str(layer.get_text_range()).replace("\r\n", "\n").translate(HYPHENS).strip()
+    scanned = len(text) < STAMP and _is_scan(page) if text else not _is_blank(page)
     layer.close()
     page.close()
-    return None if blank else str(text).replace("\r\n", "\n").translate(HYPHENS).strip()
+    return text, scanned
+
+
+def _is_scan(page: PdfPage) -> bool:
+    width, height = page.get_size()
+    for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE]):
+        left, bottom, right, top = picture.get_bounds()
+        if (right - left) * (top - bottom) >= PICTURE * width * height:
+            return True
+    return False
+
+
+def _is_blank(page: PdfPage) -> bool:
+    return not FPDFPage_CountObjects(page) and not FPDFPage_GetAnnotCount(page)
 
 
 def _open(path: Path) -> PdfDocument:

@@ -17,11 +17,10 @@ from cognition.shortening import shorten, shorten_together
 from cognition.storage.registry import Resource
 
 OWN_WORDS: Final = 400
-OWN_BYTES: Final = 4_096
-"""A text of fewer words and bytes is its own summary; words alone don't tell where a script has no spaces."""
+"""A text of fewer words is its own summary."""
 
 SUMMARY_CHARACTERS: Final = 4_000
-"""Of a summary in the prompt, whoever wrote it."""
+"""Of a summary in the prompt, whoever wrote it: words alone don't tell where a script has no spaces."""
 
 EMBEDDED_HERE: Final = 60
 """Chunks to choose from where they are not embedded yet: about two seconds of a processor."""
@@ -54,10 +53,9 @@ async def sum_up_source(resource: Resource, services: Services, notify: Notify) 
 
 def _own_summary(text: Path) -> str:
     """A short text itself; empty for one that is not."""
-    with text.open("rb") as file:
-        content = file.read(OWN_BYTES + 1)
-    told = content.decode("utf-8", "replace").strip()
-    return told if len(content) <= OWN_BYTES and len(told.split()) < OWN_WORDS else ""
+    with text.open(encoding="utf-8", errors="replace") as file:
+        told = file.read(SUMMARY_CHARACTERS + 1).strip()
+    return told if len(told) <= SUMMARY_CHARACTERS and len(told.split()) < OWN_WORDS else ""
 
 
 def _by_excerpts(excerpts: list[str], reason: str) -> str:

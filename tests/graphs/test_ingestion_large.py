@@ -114,7 +114,7 @@ async def test_the_excerpts_are_the_summary_when_the_model_fails_and_it_says_so(
 async def test_a_crowded_context_takes_short_files_only_and_a_short_text_is_its_own_summary(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
-    short, longer = "Buy tea. " * 200, "Buy excellent tea. " * 130
+    short, longer = "Buy tea. " * 200, "Купите чаю. " * 195
     told = await give(file("a.md", short), file("b.md", longer), file("c.png", PNG), context_fill=0.31)
     assert [one["status"] for one in told] == ["PUT_IN_CONTEXT", "VECTORIZED_SUM_UP", "PUT_IN_CONTEXT"]
     assert (await row(services, told[1])).summary == longer.strip()

@@ -109,8 +109,15 @@ def epub(title: str, chapters: Sequence[str]) -> bytes:
     )
 
 
+STAMP = "Scanned with a telephone"
+"""The text of a page that is a picture but for this line."""
+
+COVERED = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID 0 EI Q"
+
+
 def pdf(pages: Sequence[str | None], *, encrypted: bool = False) -> bytes:
-    """A PDF with these lines on its pages; one without text is a scan, and None is a blank one."""
+    """A PDF with these lines on its pages; one without text is a scan, as is one of a
+    stamp, and None is a blank one."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -121,6 +128,7 @@ def pdf(pages: Sequence[str | None], *, encrypted: bool = False) -> bytes:
         lines = "".join(f"({line}) Tj T* " for line in (text or "").splitlines())
         drawn = f"BT /F1 12 Tf 14 TL 72 720 Td {lines}ET" if text else ""
         drawn = SCANNED if text == "" else drawn
+        drawn = f"{COVERED} {drawn}" if text == STAMP else drawn
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
             "/Resources << /Font << /F1 3 0 R >> >> >>"

@@ -45,6 +45,10 @@ class FileConversionException(Exception):
 """A library that takes 3 GiB for any document."""
 
 
+PDFIUM = "PdfiumError = OSError\nPdfPage = object"
+"""How a library begins that stands in for PDFium."""
+
+
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the process loads in the place of MarkItDown."""
@@ -56,19 +60,32 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package / "__init__.py"
 
 
+def test_the_process_is_told_no_secret(
+    library: Path, put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", "sesame")
+    library.write_text("import os\nraise RuntimeError(sorted(os.environ))")
+    with pytest.raises(Unreadable) as raised:
+        converted(put("tea.html", PAGE), "html", tmp_path / "into")
+    assert "RuntimeError" in str(raised.value)
+    assert "GOOGLE" not in str(raised.value)
+
+
 @pytest.fixture
 def pdfium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the process loads in the place of PDFium."""
     package = tmp_path / "library" / "pypdfium2"
     package.mkdir(parents=True)
-    (package / "raw.py").write_text("FPDFPage_CountObjects = FPDFPage_GetAnnotCount = len")
+    (package / "raw.py").write_text(
+        "FPDF_PAGEOBJ_IMAGE = FPDFPage_CountObjects = FPDFPage_GetAnnotCount = len"
+    )
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     return package / "__init__.py"
 
 
 @pytest.fixture
 def crashing(pdfium: Path) -> None:
-    pdfium.write_text("import os\nPdfiumError = OSError\ndef PdfDocument(path): os.kill(os.getpid(), 11)")
+    pdfium.write_text(f"import os\n{PDFIUM}\ndef PdfDocument(path): os.kill(os.getpid(), 11)")
 
 
 @pytest.fixture
@@ -135,7 +152,7 @@ def test_a_document_that_takes_too_much_memory_is_given_up(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux only")
 def test_a_pdf_that_takes_too_much_memory_is_given_up(pdfium: Path, refusal: Callable[..., str]) -> None:
-    pdfium.write_text("PdfiumError = OSError\ndef PdfDocument(path): return bytearray(3 << 30)")
+    pdfium.write_text(f"{PDFIUM}\ndef PdfDocument(path): return bytearray(3 << 30)")
     told = refusal("tea.pdf", pdf(["Brew it."]))
     assert told == "'tea.pdf' takes too much memory to read. Split it, or save it as text."
 

@@ -18,7 +18,7 @@ from cognition.documents import conversion
 from cognition.documents.extraction import Extracted, Unreadable, extract
 from cognition.documents.kind import Kind, kind_of
 from cognition.documents.unpacking import LARGEST_MARKUP, MOST_PARTS
-from tests.unit.documents.samples import archive, docx, epub, pdf, pptx, xlsx
+from tests.unit.documents.samples import STAMP, archive, docx, epub, pdf, pptx, xlsx
 
 Put = Callable[[str, bytes], Path]
 
@@ -75,6 +75,16 @@ def test_a_pdf_is_read_page_by_page_and_names_the_pages_without_text(put: Put) -
 def test_p61_a_pdf_without_text_is_left_to_a_model_that_sees(put: Put) -> None:
     text, extracted = read(put("scan.pdf", pdf(["", ""])))
     assert (text, extracted.text, extracted.missing) == ("", False, (1, 2))
+
+
+def test_p61_a_stamp_on_a_scan_is_not_its_text(put: Put) -> None:
+    path = put("scan.pdf", pdf([STAMP, "A letter with a few words.", STAMP]))
+    text, extracted = read(path)
+    assert text.count(STAMP) == 2, "kept, for there is no better"
+    assert extracted.missing == (1, 3)
+    into = path.with_suffix(".out")
+    assert extract(path, kind_of(path), into, {1: "The contract.", 3: ""}).missing == ()
+    assert into.read_text() == "The contract.## Page 2\n\nA letter with a few words.\n\n"
 
 
 def test_a_page_with_nothing_on_it_is_no_scan(put: Put) -> None:

@@ -67,7 +67,7 @@ async def test_p47_a_user_that_is_nobody_is_refused_on_every_path(user: Any, mem
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2**70, 1.5, True, None, "9"])
-async def test_p78_a_limit_that_is_none_is_refused(limit: Any, memory: LongTermMemory) -> None:
+async def test_p77_a_limit_that_is_none_is_refused(limit: Any, memory: LongTermMemory) -> None:
     for call in (memory.search("ada", "Lyon", limit=limit), memory.index("ada", limit=limit)):
         with pytest.raises(Refused, match=r"^The limit .* is none: give a whole number from 1 to 1,000,000"):
             await call

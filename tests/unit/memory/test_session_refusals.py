@@ -80,7 +80,7 @@ async def test_to_delete_nothing_is_not_to_delete_all(nothing: Any, session: Ses
 
 
 @pytest.mark.parametrize("limit", [0, -1, -(2**70), MOST + 1, 2**63, 2**100, 1.5, nan, inf, True, None, "9"])
-async def test_p78_a_limit_that_is_none(limit: Any, session: SessionMemory) -> None:
+async def test_p77_a_limit_that_is_none(limit: Any, session: SessionMemory) -> None:
     calls: dict[str, Call] = {
         "The limit": lambda s, given: s.search("ada", "c", "ships", limit=given),
         "^The limit": lambda s, given: s.sources("ada", "c", limit=given),
