@@ -44,8 +44,11 @@ clean: ## Remove the environment
 
 comma := ,
 
+# A .venv that is half made, or of a Python that is too old or gone, is made anew.
 define install
-	test -d .venv || $(PYTHON) -m venv .venv; \
+	$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || $(PYTHON) -m venv --clear .venv || exit; \
 	echo "Installing into .venv …" >&2; \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '$(1)' </dev/null >&2 && touch $@
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '$(1)' </dev/null >&2 \
+	  && touch $@ || { echo "Not installed: the same command tries again, after 'make clean' from nothing." >&2; exit 1; }
 endef
