@@ -166,12 +166,22 @@ def counted(embedder: Embedder) -> dict[str, Callable[[str], Sequence[object]]]:
     }
 
 
+def printed() -> list[str]:
+    """The lines of `pages`, in the characters that a simple PDF has."""
+    lines = [line.translate(str.maketrans("()\\", "[]/")) for line in wrap(" ".join(pages().split()), 90)]
+    return [line.encode("cp1252", "ignore").decode("cp1252") for line in lines]
+
+
+def book(lines: list[str], count: int) -> bytes:
+    """A PDF of so many pages of 45 lines."""
+    return pdf(["\n".join(lines[n * 45 : n * 45 + 45]) for n in range(count)])
+
+
 def documents(folder: Path) -> None:
     """Reading files, each in a process of its own."""
-    lines = [line.translate(str.maketrans("()\\", "[]/")) for line in wrap(" ".join(pages().split()), 90)]
-    lines = [line.encode("cp1252", "ignore").decode("cp1252") for line in lines]
+    lines = printed()
     files = {
-        "PDF, 300 pages": ("a.pdf", pdf(["\n".join(lines[n * 45 : n * 45 + 45]) for n in range(300)])),
+        "PDF, 300 pages": ("a.pdf", book(lines, 300)),
         "DOCX, 6,000 paragraphs": (
             "a.docx",
             docx("Pages", [line.replace("&", "") for line in lines[:6_000]]),

@@ -14,9 +14,12 @@ from statistics import median
 from threading import Event, Thread
 from time import perf_counter
 
+from bench.chunking import book, printed
 from bench.recall import questions
 from bench.report import report
 from cognition.documents.chunking import chunks
+from cognition.documents.extraction import extract
+from cognition.documents.kind import kind_of
 from cognition.memory.session import SessionMemory
 from cognition.services import Services
 from cognition.settings import Settings
@@ -24,6 +27,7 @@ from cognition.settings import Settings
 ROUNDS, CHARACTERS = 8, 200_000
 TOKENS = 150_000
 MEGABYTES = 100
+PAGES = 300
 Row = tuple[str, str, str]
 
 
@@ -73,6 +77,25 @@ async def many_tokens(session: SessionMemory) -> list[Row]:
         assert (await session.search("bench", "c", text[-300:], source_id="long")).passages
 
     return [(f"{TOKENS:,} tokens until answerable, s", f"{await seconds(until_answered()):.1f}", "")]
+
+
+async def many_pages(session: SessionMemory) -> list[Row]:
+    """A PDF until a question about it is answered, and what of that is the reading of its text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, text = Path(folder) / "book.pdf", Path(folder) / "text"
+        lines = printed()
+        path.write_bytes(book(lines, PAGES))
+        read = await seconds(asyncio.to_thread(extract, path, kind_of(path), text))
+
+        async def until_answered() -> None:
+            await session.save("bench", "c", "book", text)
+            assert (await session.search("bench", "c", lines[45 * PAGES - 50], source_id="book")).passages
+
+        rest = await seconds(until_answered())
+    return [
+        (f"the text of a PDF of {PAGES} pages, s", f"{read:.1f}", ""),
+        ("from there until it is answerable, s", f"{rest:.1f}", ""),
+    ]
 
 
 async def two_at_once(session: SessionMemory) -> list[Row]:
@@ -148,6 +171,7 @@ async def main(megabytes: int) -> None:
             *await beside_the_model(session),
             *await two_at_once(session),
             *await many_tokens(session),
+            *await many_pages(session),
         ]
         await services.aclose()
     command = [sys.executable, "-m", "bench.ingestion", "large", str(megabytes)]

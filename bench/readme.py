@@ -25,7 +25,7 @@ BENCHES = {
     "a turn": ("bench.turn", "turn"),
     "chunking": ("bench.chunking", "chunking", "chunking_tokens", "documents"),
     "memory search": ("bench.memory_search", "memory_search"),
-    "session recall": ("bench.session_recall", "session_recall"),
+    "session recall": ("bench.session_recall", "session_recall", "session_recall_meaning"),
     "session search": ("bench.session_search", "session_search"),
     "taking files in": ("bench.ingestion", "ingestion"),
     "bulk import": ("bench.bulk_import", "bulk_import"),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bench.recall import COLUMNS, DEPTH, figures, questions
 from bench.report import report
 from cognition.context import BoundContext
+from cognition.memory import closeness
 from cognition.memory.engine import Filter
 from cognition.memory.engine.requests import sharing
 from cognition.memory.fragment import place_of
@@ -28,6 +29,7 @@ from tools.session_memory import search_sessions_context
 
 CACHE = Path(__file__).parent / ".cache"
 MODELS = ("use-multilingual", "e5-small")
+SHARES = (0.45, 0.55, 0.65, 0.75, 0.85)
 USER, CHAT = "bench", "cnil"
 Ranks = NDArray[np.float64]
 
@@ -73,7 +75,7 @@ async def alone(session: SessionMemory, asked: Sequence[str]) -> tuple[list[list
 async def main(models: Sequence[str]) -> None:
     """Measure and print."""
     passages, asked, gold = questions()
-    rows = []
+    rows, curve, chosen = [], [], closeness.MEANING
     for model in models:
         services = Services(Settings(home=CACHE / f"session-{model}", session_embedding=model))
         session = await services.session()
@@ -85,7 +87,13 @@ async def main(models: Sequence[str]) -> None:
             figures(f"{model}: BM25 alone", first_ranks(sparse, gold)),
             figures(f"{model}: the tool", first_ranks(await through_the_tool(services, asked), gold)),
         ]
+        for share in SHARES:
+            setattr(closeness, "MEANING", share)  # noqa: B010  # it is final to all but this bench
+            ranks = first_ranks(await through_the_tool(services, asked), gold)
+            curve.append(figures(f"{model}: {share:.2f}", ranks))
+        setattr(closeness, "MEANING", chosen)  # noqa: B010
         await services.aclose()
+    report("session_recall_meaning", "What meaning counts beside words and letters", COLUMNS, curve)
     report("session_recall", "Recall of session memory, each passage a source", COLUMNS, rows)
 
 

@@ -12,10 +12,7 @@ from cognition.memory.fragment import Fragment
 from cognition.memory.letters import likeness
 
 MEANING: Final = 0.65
-"""What similarity counts; words and letters share the rest (`bench/session_recall.py`).
-
-By ranks (RRF, k = 2) half of the best are ties, which costs 0.03 of the mean reciprocal rank.
-"""
+"""What similarity counts; words and letters share the rest (`bench/session_recall.py` prints the curve)."""
 
 
 @dataclass(frozen=True)
