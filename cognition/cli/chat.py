@@ -136,6 +136,8 @@ class Talk:
                 msg = f"{command!r} is no command: /help lists them."
                 raise Refused(msg)
             return await self._say(said)
+        except BrokenPipeError:
+            raise  # nobody reads any more: no other line is to be answered
         except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
             if not (sentence := sentence_of(error)):
                 raise

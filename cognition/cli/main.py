@@ -1,5 +1,6 @@
 """The `cognition` command. What a command needs is imported when it is asked for: `--help` stays quick."""
 
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -11,9 +12,19 @@ from typer.core import TyperGroup
 from cognition.cli.groups import admin, memory, sessions, skills, threads
 from cognition.cli.options import Chat, Json, PolicyOption, User
 
+UNHEARD = 141
+"""The exit code of a program that nobody reads any more: 128 + SIGPIPE, as a shell tells it of others."""
+
 
 class Boundary(TyperGroup):
     """Turns what the application refuses into one sentence on stderr and exit code 1."""
+
+    def main(self, *arguments: Any, **named: Any) -> Any:
+        """Run the program, whichever of its streams the caller has closed."""
+        for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+            if getattr(sys, name) is None:
+                setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
+        return super().main(*arguments, **named)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -23,8 +34,11 @@ class Boundary(TyperGroup):
         except typer.BadParameter as wrong:
             wrong.message = wrong.message.removeprefix("Value error, ")  # pydantic's word for its own error
             raise
-        except BrokenPipeError:
-            raise  # click's way to end quietly when `| head` has read enough
+        except BrokenPipeError:  # `| head` has read enough
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            for stream in (sys.stdout, sys.stderr):
+                os.dup2(nowhere, stream.fileno())  # what they still hold is written when the program ends
+            raise typer.Exit(UNHEARD) from None
         except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
             from cognition.cli.refusals import sentence_of
             from cognition.cli.view import printable
