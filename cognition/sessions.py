@@ -18,7 +18,7 @@ from cognition.memory.sources import Source
 from cognition.services import Services
 from cognition.storage.chats import Chats
 from cognition.storage.closings import Closings
-from cognition.storage.registry import Resource
+from cognition.storage.registry import Resource, check_chat
 from cognition.storage.threads import AgentThread
 
 Content = tuple[list[Resource], list[Source], list[AgentThread]]
@@ -99,12 +99,15 @@ async def chat_names(services: Services, user_id: str) -> dict[str, str]:
 async def is_known(services: Services, user_id: str, chat_id: str) -> bool:
     """Whether a user has a chat: something was said in it, or it was given something, then or now.
 
+    Of a conversation that was never indexed nobody knows whose it is: there its id has to do.
+
     Raises:
         Refused: The user or the chat is blank.
     """
+    check_chat(user_id, chat_id)
     chats = Chats(await services.database())
-    if await asyncio.to_thread(chats.knows, user_id, chat_id):
-        return True
+    if users := await asyncio.to_thread(chats.users, chat_id):
+        return user_id in users
     thread = RunnableConfig(configurable={"thread_id": chat_id})
     return await (await services.checkpointer()).aget_tuple(thread) is not None
 

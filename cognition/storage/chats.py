@@ -6,11 +6,11 @@ from cognition.memory.engine import check_user
 from cognition.storage.database import Database
 from cognition.storage.registry import check_chat
 
-TOLD_OF: Final = " UNION ALL ".join(
-    f"SELECT 1 FROM {table} WHERE user_id = :user AND chat_id = :chat"
+TOLD_OF: Final = " UNION ".join(
+    f"SELECT user_id FROM {table} WHERE chat_id = ?"
     for table in ("chats", "resources", "sources", "cognitive_threads", "closings")
 )
-"""Rows where a chat has a name, holds something, or was closed."""
+"""The users of whom a chat is known: it has a name, holds something, or was closed."""
 
 
 class Chats:
@@ -42,11 +42,7 @@ class Chats:
         rows = self._database.rows("SELECT chat_id, name FROM chats WHERE user_id = ?", (user_id,))
         return {row["chat_id"]: row["name"] for row in rows}
 
-    def knows(self, user_id: str, chat_id: str) -> bool:
-        """Whether the database tells of a chat: it has a name, holds something, or was closed.
-
-        Raises:
-            Refused: The user or the chat is blank.
-        """
-        check_chat(user_id, chat_id)
-        return bool(self._database.rows(f"{TOLD_OF} LIMIT 1", {"user": user_id, "chat": chat_id}))
+    def users(self, chat_id: str) -> set[str]:
+        """Those of whom a chat is known here: it has a name, holds something, or was closed."""
+        rows = self._database.rows(TOLD_OF, (chat_id,) * (TOLD_OF.count("?")))
+        return {row["user_id"] for row in rows}

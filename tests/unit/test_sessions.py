@@ -11,10 +11,11 @@ from cognition.memory.arguments import UnknownSource
 from cognition.memory.session import SessionMemory
 from cognition.refusal import Refused
 from cognition.services import Services
-from cognition.sessions import close_session, closed_at, list_sessions, show_session
+from cognition.sessions import close_session, closed_at, is_known, list_sessions, show_session
 from cognition.settings import Settings
 from cognition.storage.closings import Closings
 from cognition.storage.registry import Resource
+from cognition.storage.threads import AgentThread
 
 ROPE = "\n\n".join(
     f"Rope {n} of the harbour holds {n * 3} tonnes and was tested in spring." for n in range(90)
@@ -140,6 +141,41 @@ async def test_p48_a_closing_that_was_interrupted_is_ended(
     later = await give(ROPE)
     await close_session(services, "bob", "another")
     assert [row["id"] for row in (await show_session(services, "ada", "one"))["resources"]] == [later.id]
+
+
+async def test_p48_a_closing_takes_nothing_that_came_after_another_one(services: Services) -> None:
+    session, begun, held = await services.session(), asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            await held.wait()
+
+    agent = AgentThread(user_id="ada", chat_id="one", sub_sid="dlg_1", role="agent")
+    working = asyncio.create_task(services.claims.run(agent, work()))
+    await begun.wait()
+    await session.save("ada", "one", "old", ROPE)
+    closings = Closings(await services.database())
+    closing = asyncio.create_task(close_session(services, "ada", "one"))
+    while not await asyncio.to_thread(closings.unfinished):
+        assert not closing.done()
+    turn = asyncio.create_task(closed_at(services, "ada", "one"))
+    held.set()
+    await asyncio.gather(closing, working, return_exceptions=True)
+    await session.save("ada", "one", "new", ROPE)
+    assert await turn > 0
+    listing = await session.sources("ada", "one")
+    assert [source.source_id for source in listing.sources] == ["new"]
+
+
+async def test_p47_a_chat_is_known_to_its_own_user(services: Services) -> None:
+    session = await services.session()
+    await session.save("ada", "one", "ropes", ROPE)
+    assert await is_known(services, "ada", "one")
+    assert not await is_known(services, "eve", "one")
+    assert not await is_known(services, "ada", "two")
 
 
 async def test_a_chat_knows_when_it_was_closed(services: Services) -> None:
