@@ -163,7 +163,8 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
     )
     if len(speakers(state["statements"])) < FEWEST:
         return synthesis
-    told = transcript(state["question"], state["brief"], state["seats"], state["statements"])
+    budget = services.models.budget
+    told = transcript(state["question"], state["brief"], state["seats"], state["statements"], budget)
     request: list[AnyMessage] = [SystemMessage(RAPPORTEUR), HumanMessage(told)]
     levels = _rapporteurs(state["rapporteur_level"], ceiling(policy))
     for place, level in enumerate(levels):
@@ -216,26 +217,27 @@ async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -
     alias = seat["alias"]
     if history := state.get("histories", {}).get(alias):
         return history
-    vault = Vault(context_of(runtime).services().settings.home, identity_of(runtime).user_id)
+    services = context_of(runtime).services()
+    budget, vault = services.models.budget, Vault(services.settings.home, identity_of(runtime).user_id)
     skill = await asyncio.to_thread(vault.find_skill, seat["skill_id"])
     retold: list[AnyMessage] = [SystemMessage(expert_prompt(seat, state["seats"], skill.instructions))]
     for statement in state["statements"]:
         if statement["alias"] == alias and not statement["absence"]:
-            request = _request(seat, state, statement["round"], with_context=len(retold) == 1)
+            request = _request(seat, state, statement["round"], budget, with_context=len(retold) == 1)
             retold += [HumanMessage(request), AIMessage(as_given(statement))]
     return retold
 
 
 def _next_request(seat: Seat, state: CouncilState, history: list[AnyMessage], budget: int) -> HumanMessage:
     """What a participant is asked now, with the context unless a message that it is still sent has it."""
-    bare = HumanMessage(_request(seat, state, state["round"], with_context=False))
+    bare = HumanMessage(_request(seat, state, state["round"], budget, with_context=False))
     context = context_block(state["brief"])
     if any(context in turn[0].text for turn in trim_turns(split_turns([*history, bare]), budget)):
         return bare
-    return HumanMessage(_request(seat, state, state["round"], with_context=True))
+    return HumanMessage(_request(seat, state, state["round"], budget, with_context=True))
 
 
-def _request(seat: Seat, state: CouncilState, current: int, *, with_context: bool) -> str:
+def _request(seat: Seat, state: CouncilState, current: int, budget: int, *, with_context: bool) -> str:
     before = [statement for statement in state["statements"] if statement["round"] == current - 1]
     return round_request(
         state["question"],
@@ -245,6 +247,7 @@ def _request(seat: Seat, state: CouncilState, current: int, *, with_context: boo
         before,
         (current, state["rounds_planned"]),
         with_context=with_context,
+        budget=budget,
     )
 
 

@@ -17,7 +17,7 @@ def deliberation(state: CouncilState) -> dict[str, Any]:
         state: A council whose synthesis is made, or was not to be had.
     """
     statements = state["statements"]
-    held = max((statement["round"] for statement in statements), default=0)
+    held = rounds_held(statements)
     majority = majority_of(statements)
     outside = [statement for statement in latest(statements) if majority and statement not in majority]
     return {
@@ -61,6 +61,11 @@ def speakers(statements: Sequence[Statement]) -> list[str]:
 def present(statements: Sequence[Statement], round_number: int) -> int:
     """How many spoke in a round."""
     return sum(s["round"] == round_number and not s["absence"] for s in statements)
+
+
+def rounds_held(statements: Sequence[Statement]) -> int:
+    """The last round that was held; 0 when none was."""
+    return max((statement["round"] for statement in statements), default=0)
 
 
 def seconds_spent(state: CouncilState) -> float:

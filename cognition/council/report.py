@@ -3,7 +3,7 @@
 from typing import Final
 
 from cognition.amount import counted
-from cognition.council.deliberation import outcome, speakers, usage
+from cognition.council.deliberation import outcome, rounds_held, speakers, usage
 from cognition.council.positions import camps, comparable, majority_of
 from cognition.council.state import CouncilState, Seat, Statement
 from cognition.shortening import shorten, shorten_together
@@ -43,7 +43,7 @@ def _status(state: CouncilState) -> str:
     answered = f"{len(spoke)} of {asked} participants answered"
     if now_and_then:
         answered += f", {now_and_then} of them not in every round"
-    held = statements[-1]["round"] if statements else 0
+    held = rounds_held(statements)
     planned = state["rounds_planned"]
     rounds = f"{held} of {counted(planned, 'round')} {'was' if planned == 1 else 'were'} held"
     head = f"**Council: {answered}; {rounds}.**"
@@ -141,7 +141,7 @@ def _way(state: CouncilState, seat: Seat) -> str:
 
 def _since(state: CouncilState, last: Statement) -> str:
     """In which round a stance was taken, where it was not the last one that was held."""
-    held = state["statements"][-1]["round"]
+    held = rounds_held(state["statements"])
     return "" if last["round"] == held else f", as of round {last['round']}"
 
 

@@ -10,10 +10,13 @@ from cognition.prompts.briefing import context_block
 from cognition.shortening import shorten_together
 
 OTHERS_CHARACTERS: Final = 24_000
-"""The most that the others' contributions of a round take of a participant's prompt."""
+"""The most that the others' contributions of a round take of a participant's prompt; half of it at most."""
 
 TRANSCRIPT_CHARACTERS: Final = 150_000
-"""The most that all contributions take of the rapporteur's prompt."""
+"""The most that all contributions take of the rapporteur's prompt; three quarters of it at most."""
+
+TOKEN: Final = 4
+"""Characters of a token, about; see `cognition.history.estimate_tokens`."""
 
 EXPERT: Final = """You sit on a council of experts that answers one question over several rounds, as a Delphi panel does. \
 You are {alias}.
@@ -80,6 +83,7 @@ def round_request(
     current: tuple[int, int],
     *,
     with_context: bool,
+    budget: int,
 ) -> str:
     """What a participant is asked in a round.
 
@@ -93,6 +97,7 @@ def round_request(
         seats: All participants.
         before: The statements of the round before; empty in the first.
         current: The round and how many there are.
+        budget: Tokens of the prompt.
         with_context: Whether nothing that this participant is sent tells what the chat is about.
     """
     parts = [f"Round {current[0]} of {current[1]}."]
@@ -103,7 +108,8 @@ def round_request(
         others = [*seats[place + 1 :], *seats[:place]]
         said = {statement["alias"]: statement for statement in before}
         parts.append(f"In round {current[0] - 1} the others said:")
-        parts += contributions(others, [said[other["alias"]] for other in others], OTHERS_CHARACTERS)
+        most = min(OTHERS_CHARACTERS, budget * TOKEN // 2)
+        parts += contributions(others, [said[other["alias"]] for other in others], most)
     return "\n\n".join(filter(None, [*parts, block("question", question)]))
 
 
@@ -122,10 +128,21 @@ def contributions(seats: Sequence[Seat], statements: Sequence[Statement], budget
     ]
 
 
-def transcript(question: str, brief: Brief, seats: Sequence[Seat], statements: Sequence[Statement]) -> str:
-    """The whole deliberation, as the rapporteur reads it."""
+def transcript(
+    question: str, brief: Brief, seats: Sequence[Seat], statements: Sequence[Statement], budget: int
+) -> str:
+    """The whole deliberation, as the rapporteur reads it; in a small prompt with its contributions shortened.
+
+    Args:
+        question: What the council answers.
+        brief: What was told of the chat.
+        seats: All participants.
+        statements: Of all rounds.
+        budget: Tokens of the prompt.
+    """
+    most = min(TRANSCRIPT_CHARACTERS, budget * TOKEN * 3 // 4)
     by_alias = {seat["alias"]: seat for seat in seats}
-    shown = contributions([by_alias[s["alias"]] for s in statements], statements, TRANSCRIPT_CHARACTERS)
+    shown = contributions([by_alias[s["alias"]] for s in statements], statements, most)
     parts = [block("question", question)]
     if brief["status"] == "distilled":
         parts.append(block("context", brief["text"]))

@@ -129,6 +129,21 @@ async def test_p73_a_history_that_outgrows_the_context_does_not_take_the_chats_s
     await services.aclose()
 
 
+async def test_p73_in_a_small_context_contributions_are_shortened_until_they_fit(
+    rehearsal: RehearsalServer, make_settings: Any
+) -> None:
+    services = Services(make_settings(context_tokens=8_000))
+    table = Table(rehearsal, say=lambda who, when: opinion(f"{who} in {when}. " + "word " * 4_000))
+    told = await graph.ainvoke(question(5, rounds=2), context=BoundContext(bound=services))
+    assert told["deliberation"]["outcome"] == "synthesis"
+    for request in (table.asked(1)[1], *table.rapporteurs()):
+        newest = request.texts[-1]
+        assert "left out" in newest
+        assert all(f"{who} in " in newest for who in range(2, 6)), "something of each"
+        assert len(newest) / 4 < 8_000 * 0.6
+    await services.aclose()
+
+
 async def test_calls_that_were_repeated_are_counted(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
