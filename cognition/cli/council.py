@@ -40,8 +40,10 @@ def run(
 
     Raises:
         Refused: It can't be held as asked for, or the user has no such chat.
+        typer.BadParameter: It may not have so many rounds.
         typer.Exit: Nobody answered.
     """
+    _check(rounds)
     if chat:
         check_known(user, chat)
     asked = {"question": readable(question), "participants": readable(participants), "rounds": rounds}
@@ -54,6 +56,14 @@ def run(
         typer.echo(printable(held.report))
     if held.deliberation["outcome"] == "failed":
         raise typer.Exit(1)
+
+
+def _check(rounds: int | None) -> None:
+    """Refuse what the council would make another number of: who types it means what it says."""
+    most = process_settings().council_rounds_max
+    if rounds is not None and not 1 <= rounds <= most:
+        msg = f"{rounds} is no number of rounds: give one from 1 to {most}."
+        raise typer.BadParameter(msg, param_hint="'--rounds'")
 
 
 async def _hold(asked: dict[str, Any], chat: str, context: Context, *, as_json: bool) -> Held:

@@ -1,6 +1,7 @@
 """Files of this machine that are given to a chat: by a command, or with a message."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -98,6 +99,9 @@ def _given(path: Path, settings: Settings, recursive: bool) -> list[Attachment |
     try:
         found = list(from_path(path, recursive=recursive))
     except NotTaken as refusal:
+        if not recursive and os.path.isdir(path):
+            instead = "name a file, or take the folder's with `cognition ingest --recursive`"
+            return [NotTaken(f"{str(path)!r} is a folder: {instead}.")]
         return [refusal]
     if path.resolve().is_relative_to(home):
         kept = f"the folder that Cognition keeps itself ({str(home)!r})"

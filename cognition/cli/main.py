@@ -108,11 +108,16 @@ def council(
     participants: Annotated[
         str,
         typer.Option(
-            "--participants", help="Ids of experts, as `skills list` shows them, separated by commas."
+            "--participants",
+            help="Required: ids of two to five experts, as `skills list` shows them, separated by commas.",
         ),
     ] = "",
     rounds: Annotated[
-        int | None, typer.Option("--rounds", help="How often each speaks; as the settings say if none.")
+        int | None,
+        typer.Option(
+            "--rounds",
+            help="How often each speaks: 1 to 5 times, 3 if none, where the settings don't differ.",
+        ),
     ] = None,
     user: User = "local",
     chat: Annotated[str, typer.Option("--chat", help="The id or name of a chat that they are told of.")] = "",

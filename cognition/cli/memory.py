@@ -6,11 +6,21 @@ import typer
 
 from cognition.cli.session import ask_session
 from cognition.cli.view import printable, show_told
+from cognition.memory.dates import UnreadableDate, read_period
 from cognition.refusal import Refused
 
 
 def show(user: str, *, as_json: bool, **query: Any) -> None:
-    """Print a user's memories, newest first, or with a query the ones that answer it."""
+    """Print a user's memories, newest first, or with a query the ones that answer it.
+
+    Raises:
+        Refused: A date can't be read.
+    """
+    try:
+        read_period(query["start_date"], query["end_date"])
+    except UnreadableDate as error:
+        told = str(error).replace("start_date '", "--from '").replace("end_date '", "--to '")
+        raise Refused(told) from None
     listing = ask_session(lambda session: session.memories(user, **query))
     narrowed = any(value for name, value in query.items() if name != "limit")
     show_told(listing, table(listing, narrowed=narrowed), as_json=as_json)

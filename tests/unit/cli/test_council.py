@@ -51,6 +51,15 @@ def test_a_council_of_one_is_refused_with_those_who_could_sit(run: Run) -> None:
     assert unknown.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("rounds", ["0", "-1", "9"])
+def test_rounds_that_would_not_be_held_are_refused_before_anything_is_spent(run: Run, rounds: str) -> None:
+    shown = run("council", "Split?", "--participants", SEATED, "--rounds", rounds)
+    assert shown.exit_code == 2
+    assert shown.stdout == ""
+    assert f"'--rounds': {rounds} is no number of rounds" in shown.stderr
+    assert "round 1" not in shown.stderr
+
+
 def test_nobody_answering_exits_with_1_and_json_says_why(
     rehearsal: RehearsalServer, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:

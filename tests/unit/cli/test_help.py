@@ -34,3 +34,4 @@ def test_the_same_option_is_explained_as_each_command_takes_it() -> None:
     assert told["ask", "policy"].default == "AUTO_PRO"
     assert told["threads resume", "policy"].default is None
     assert "its last run" in told["threads resume", "policy"].help
+    assert "Required: ids of two to five experts" in told["council", "participants"].help

@@ -103,7 +103,7 @@ def test_what_can_t_be_taken_is_told_and_the_rest_goes_on(run: Run, files: Path)
     ran = run("ingest", str(files), "/nowhere/a.pdf", str(files / "note.md"), "--chat", "plant")
     assert ran.exit_code == 1
     assert ran.stdout == "✓ note.md: read whole\n"
-    assert "is a folder" in ran.stderr
+    assert "is a folder: name a file, or take the folder's with `cognition ingest --recursive`." in ran.stderr
     assert "There is no file at '/nowhere/a.pdf'" in ran.stderr
 
 

@@ -42,7 +42,10 @@ def test_filters(run: Run, remembered: str) -> None:
     assert run("memory", "list", "--limit", "0").exit_code == 2
     refused = run("memory", "list", "--from", "yesterday")
     assert refused.exit_code == 1
-    assert "'yesterday'" in refused.stderr
+    assert refused.stderr.startswith("--from 'yesterday' is no date")
+    assert run("memory", "search", "x", "--to", "2026-13").stderr.startswith("--to '2026-13' is no date")
+    swapped = run("memory", "list", "--from", "2026", "--to", "2025")
+    assert swapped.stderr == "--from '2026' is after --to '2025': swap them.\n"
 
 
 def test_delete(run: Run, remembered: str) -> None:
