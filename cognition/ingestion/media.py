@@ -40,6 +40,8 @@ class Wordless(ValueError):
 def shown_as_it_is(resource: Resource, fill: float, models: Models) -> bool:
     """Whether a model of every level can look at a file, and it is small enough for that. Blocking.
 
+    What is rehearsed stands in for such a model and looks at nothing.
+
     Args:
         resource: The file.
         fill: How full the context is, 0–1.
@@ -50,7 +52,9 @@ def shown_as_it_is(resource: Resource, fill: float, models: Models) -> bool:
     return (
         resource.mime in READABLE
         and resource.size < limit
-        and all(models.reads(level, resource.resource_type) for level in LEVELS)
+        and all(
+            models.reads(level, resource.resource_type) and not models.rehearses(level) for level in LEVELS
+        )
     )
 
 
