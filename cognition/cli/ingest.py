@@ -19,19 +19,15 @@ from cognition.cli.view import INGESTED, printable
 from cognition.settings import Settings, process_settings
 from cognition.storage.files import NotTaken
 
-UNREAD = ("INDEXED", "FAILED")
-"""Of these nothing can be read: they are registered at most."""
-
 MARKS = {"INDEXED": "–", "FAILED": "✗"}
-"""Before the line of a file; all others are read."""
+"""Before the line of a file that could not be read; of all others something is."""
 
 
 def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json: bool) -> None:
     """Ingest files and print what became of each.
 
     Raises:
-        typer.Exit: One of them was not taken or could not be dealt with, none of them can be read, or the
-            user stopped it.
+        typer.Exit: One of them could not be read, or the user stopped it.
     """
     again = "give the same command again"
     if not chat:
@@ -42,6 +38,7 @@ def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json
     except KeyboardInterrupt:
         typer.echo(f"Stopped: {again} to go on.", err=True)
         raise typer.Exit(130) from None
+    read = [resource["status"] not in MARKS for resource in report["resources"]]
     if as_json:
         typer.echo(json.dumps({**meant(user, chat), **report}, ensure_ascii=False, indent=2))
     else:
@@ -51,10 +48,9 @@ def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json
             typer.echo(printable(f"= {repeated}"))
         for refusal in report["refused"]:
             typer.echo(printable(f"✗ {refusal}"), err=True)
-        if report["resources"]:
+        if any(read):
             typer.echo(printable(f"Ask about it: {go_on(chat)}"), err=True)
-    statuses = [resource["status"] for resource in report["resources"]]
-    if report["refused"] or "FAILED" in statuses or not set(statuses).difference(UNREAD):
+    if report["refused"] or not all(read):
         raise typer.Exit(1)
 
 

@@ -96,7 +96,12 @@ def ingest(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Give files to a chat. Stopped half-way, it goes on when it is started again."""
+    """Give files to a chat. The exit code is 1 when one of them could not be read.
+
+    A large file can be searched by its words once it is read, and by meaning as far as it is embedded.
+
+    Ctrl-C does no harm: the same command goes on where it was stopped.
+    """
     from cognition.cli import ingest as command
 
     command.run(paths, user, chat, recursive=recursive, as_json=json)

@@ -10,6 +10,7 @@ from cognition.documents.conversion import converted
 from cognition.documents.encoding import encoding_of, read_text
 from cognition.documents.extracted import Extracted, write
 from cognition.documents.kind import Kind
+from cognition.documents.unpacking import parts_of
 from cognition.documents.unreadable import Unreadable
 
 __all__ = ["DOCUMENT_THREADS", "Extracted", "Unreadable", "extract"]
@@ -60,6 +61,8 @@ def _check(path: Path, kind: Kind) -> None:
             msg = f"{name!r} has {size >> 20} MiB; {kind.label} is read up to {most >> 20} MiB. Split it."
             raise Unreadable(msg)
         return
+    if kind.label == "zip":
+        parts_of(path)
     if kind.label == "ole" and _holds(path, LOCKED):
         raise Unreadable(f"{name!r} is protected by a password. Save a copy without one.")
     msg = {

@@ -26,11 +26,7 @@ def check_unpacked(path: Path, *, rows: str = "") -> None:
     Raises:
         Unreadable: It is damaged, or too large once unpacked.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            parts = archive.infolist()
-    except zipfile.BadZipFile as error:
-        raise damaged(path.name, error) from error
+    parts = parts_of(path)
     unpacked = sum(part.file_size for part in parts)
     held = [part for part in parts if not (rows and part.filename.startswith(rows))]
     markup = sum(part.file_size for part in held if _is_markup(part))
@@ -41,6 +37,19 @@ def check_unpacked(path: Path, *, rows: str = "") -> None:
             "the most that is opened. Split it, or save it as PDF or text."
         )
         raise Unreadable(msg)
+
+
+def parts_of(path: Path) -> list[zipfile.ZipInfo]:
+    """The parts of an archive, as it lists them at its end.
+
+    Raises:
+        Unreadable: It is damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise damaged(path.name, "the list of its parts is missing or broken") from error
 
 
 def _is_markup(part: zipfile.ZipInfo) -> bool:
