@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import typer
@@ -21,6 +22,7 @@ from cognition.cli.session import Held, Notice, open_session
 from cognition.cli.view import notice_line, printable, readable
 from cognition.context import Context
 from cognition.levels import Policy
+from cognition.rehearsal import NOTICE
 from cognition.settings import process_settings
 
 Event = Notice | Held
@@ -50,10 +52,14 @@ def run(
     held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))
     if as_json:
         typer.echo(json.dumps(held.deliberation, ensure_ascii=False, indent=2))
-    elif sys.stdout.isatty():
-        Console().print(Markdown(printable(held.report)))
     else:
-        typer.echo(printable(held.report))
+        if held.deliberation["rehearsal"]:
+            typer.echo(NOTICE, err=True)
+        told = printable("\n\n".join(filter(None, [held.report, contributions(held.deliberation)])))
+        if sys.stdout.isatty():
+            Console().print(Markdown(told))
+        else:
+            typer.echo(told)
     if held.deliberation["outcome"] == "failed":
         raise typer.Exit(1)
 
@@ -70,10 +76,24 @@ async def _hold(asked: dict[str, Any], chat: str, context: Context, *, as_json: 
     async with open_session(process_settings()) as session:
         if chat:
             asked = {**asked, "messages": await session.messages(context.user_id, chat)}
+        shown = _last if as_json else _live if sys.stdout.isatty() else _plain
         async with aclosing(session.council(asked, context)) as events:
-            if as_json:
-                return await _last(events)
-            return await (_live(events) if sys.stdout.isatty() else _plain(events))
+            held = await shown(events)
+        return replace(held, deliberation={**held.deliberation, "rehearsal": session.rehearsed})
+
+
+def contributions(told: dict[str, Any]) -> str:
+    """What each expert said last, for a report that has a synthesis in the place of it; else empty."""
+    if told["outcome"] != "synthesis":
+        return ""
+    last = {said["alias"]: (held["round"], said) for held in told["rounds"] for said in held["contributions"]}
+    parts = ["# What each said last"]
+    for seat in told["roster"]:
+        if seat["alias"] in last:
+            current, said = last[seat["alias"]]
+            quoted = "\n".join(f"> {line}".rstrip() for line in said["text"].splitlines())
+            parts.append(f"**{seat['alias']} ({seat['role']}), round {current}:**\n{quoted}")
+    return "\n\n".join(parts)
 
 
 async def _last(events: AsyncIterator[Event]) -> Held:

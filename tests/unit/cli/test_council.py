@@ -18,6 +18,12 @@ def test_a_council_without_a_key_shows_its_rounds_and_prints_its_report(run: Run
     assert "[rehearsal]" in shown.stdout
     assert "Only on conditions (65 %) → Yes, step by step (75 %)" in shown.stdout
     assert "Minority: Participant 2 (Devil's advocate)" in shown.stdout
+    said = shown.stdout.partition("\n# What each said last\n\n")[2]
+    assert said.startswith(
+        "**Participant 1 (Software architect), round 2:**\n> [rehearsal]\n>\n> As Software"
+    )
+    assert said.count("**Participant ") == 3
+    assert "The models are rehearsed: a few rules answer." in shown.stderr
     assert "· round 2 of 2" in shown.stderr
     assert "· Participant 2: Not yet (75 %)" in shown.stderr
 
@@ -36,6 +42,7 @@ def test_all_of_a_council_as_json(run: Run) -> None:
     assert told["movements"][-1]["moved"] is True
     assert told["minority"][0]["alias"] == "Participant 2"
     assert told["usage"]["calls"] == 7
+    assert told["rehearsal"] is True
 
 
 def test_a_council_of_one_is_refused_with_those_who_could_sit(run: Run) -> None:
@@ -70,8 +77,10 @@ def test_nobody_answering_exits_with_1_and_json_says_why(
     assert shown.exit_code == 1
     assert "0 of 3 participants answered" in shown.stdout
     assert "Participant 1 is absent: " in shown.stderr
+    assert "What each said" not in shown.stdout
     told = json.loads(run("council", "Split?", "--participants", SEATED, "--json").stdout)
     assert told["outcome"] == "failed"
+    assert told["rehearsal"] is False
     assert len(told["rounds"][0]["absences"]) == 3
 
 
