@@ -23,10 +23,11 @@ class FolderInUse(RuntimeError):
     """Another process holds the folder."""
 
     def __init__(self, home: Path, holder: Holder) -> None:
-        where = f" and serves {holder.url}" if holder.url else ""
+        where = f", which serves {holder.url}" if holder.url else ""
+        way = "use that server, end it," if holder.url else "end it, as /quit ends a chat,"
         super().__init__(
-            f"The folder {str(home)!r} is in use by process {holder.pid}{where}. Go through that process, "
-            "end it, or set COGNITION_HOME to another folder."
+            f"The folder {str(home)!r} is in use by process {holder.pid}{where}. One process at a time "
+            f"holds a folder: {way} or set COGNITION_HOME to another one."
         )
         self.holder = holder
 

@@ -111,8 +111,16 @@ def test_a_folder_that_another_holds_is_refused_with_its_pid(program: Program, t
         ran = program("ask", "hi")
     assert ran.returncode == 1
     assert "in use by process" in ran.stderr
-    assert "http://127.0.0.1:9" in ran.stderr
+    assert (
+        "which serves http://127.0.0.1:9. One process at a time holds a folder: use that server" in ran.stderr
+    )
     assert "Traceback" not in ran.stderr
+
+
+def test_a_folder_that_a_chat_holds_is_refused_with_the_way_out(run: Run, tmp_path: Path) -> None:
+    with FolderLock(tmp_path / "home"):
+        told = run("ask", "hi").stderr
+    assert told.endswith("end it, as /quit ends a chat, or set COGNITION_HOME to another one.\n")
 
 
 def test_bytes_that_are_no_text_are_no_crash(program: Program) -> None:
