@@ -19,7 +19,10 @@ class Settings(BaseSettings):
         env_prefix="COGNITION_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
     )
 
-    home: Path = Field(default=Path(".cognition"), description="Folder that holds everything stored.")
+    home: Path = Field(
+        default=Path(".cognition"),
+        description="Folder that holds everything stored; a relative path starts in the current folder.",
+    )
 
     google_api_key: SecretStr | None = Field(
         default=None,
@@ -72,7 +75,9 @@ class Settings(BaseSettings):
         "many times faster than `e5-small`, which finds more.",
     )
     recall: bool = Field(
-        default=True, description="Whether fitting memories are put before the model without being asked."
+        default=True,
+        description="Whether the memories that are nearest to a message, fitting or not, are put before the "
+        "model without being asked.",
     )
     index_conversation: bool = Field(
         default=True,
@@ -101,8 +106,8 @@ class Settings(BaseSettings):
     file_roots: tuple[Path, ...] = Field(
         default=(),
         description="Folders that paths given to the `ingestion` graph may lie in, as a JSON list. None "
-        "unless set: whoever reaches the server may give a path. Contents, and paths typed at the command "
-        "line, need no leave.",
+        "unless set: whoever reaches the server may give a path. What is sent as contents, and what is "
+        "typed at the command line, may come from anywhere.",
     )
     file_bytes: int = Field(default=512 << 20, ge=1, description="Bytes of the largest file that is taken.")
     context_file_bytes: int = Field(

@@ -98,9 +98,9 @@ def ingest(
 ) -> None:
     """Give files to a chat. The exit code is 1 when one of them could not be read.
 
-    A large file can be searched by its words once it is read, and by meaning as far as it is embedded.
+    A large file that is read, while the second bar shows, can be searched by its words already.
 
-    Ctrl-C does no harm: the same command goes on where it was stopped.
+    Ctrl-C does no harm: ask about what is read, and the same command goes on with the rest.
     """
     from cognition.cli import ingest as command
 

@@ -47,7 +47,7 @@ FRENCH: Final = Lines(
         ("Sous conditions", "Seulement quand les conditions que j'ai nommées sont réunies."),
     ),
     headings=("Consensus", "Divergences", "Rapport minoritaire", "Ce qui reste inconnu"),
-    unknown="Tout : c'est une répétition, et aucun modèle n'a réfléchi à la question.",
+    unknown="Tout : c'est une simulation, et aucun modèle n'a réfléchi à la question.",
     brief="Ce qui a été dit en dernier : {last}",
 )
 
