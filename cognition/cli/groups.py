@@ -31,10 +31,8 @@ threads = _group("threads", "Look at the sub-agents of chats, and go on with the
 admin = _group("admin", "Keep the folder in order.")
 
 
-@memory.command("search")
 @memory.command("list")
-def memory_show(
-    query: Annotated[str, typer.Argument(help="A question or key words; without it all are shown.")] = "",
+def memory_list(
     user: User = "local",
     artifact: Artifact = "",
     limit: Limit = 20,
@@ -42,7 +40,21 @@ def memory_show(
     end: To = "",
     json: Json = False,
 ) -> None:
-    """Show what answers a question, best first; without one everything, newest first."""
+    """Show what is remembered, newest first."""
+    memory_search("", user, artifact, limit, start, end, json)
+
+
+@memory.command("search")
+def memory_search(
+    query: Annotated[str, typer.Argument(help="A question or key words.")],
+    user: User = "local",
+    artifact: Artifact = "",
+    limit: Limit = 20,
+    start: From = "",
+    end: To = "",
+    json: Json = False,
+) -> None:
+    """Show what answers a question, best first; nothing where nothing does."""
     from cognition.cli import memory as command
 
     command.show(

@@ -61,6 +61,26 @@ for group in (memory, skills, sessions, threads, admin):
     app.add_typer(group)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(f"cognition {version('cognition')}")
+        except PackageNotFoundError:
+            typer.echo("cognition, from a folder that is not installed")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """What may be asked without a command; the help is that of `app`."""
+
+
 @app.command()
 def chat(user: User = "local", chat: Chat = "", policy: PolicyOption = "AUTO_PRO") -> None:
     """Talk. Lines that are piped in are answered one by one."""

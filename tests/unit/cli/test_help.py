@@ -27,6 +27,18 @@ def test_each_command_and_all_it_may_be_given_is_explained(run: Run, path: str, 
     assert command.help.split()[0] in shown.stdout
 
 
+def test_the_version_is_told(run: Run) -> None:
+    shown = run("--version")
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("cognition")
+    assert shown.stdout.count("\n") == 1
+
+
+def test_no_two_commands_of_a_group_say_the_same_of_themselves(run: Run) -> None:
+    told = [(path.split()[0], command.help) for path, command in EVERY if path]
+    assert len(told) == len(set(told))
+
+
 def test_the_same_option_is_explained_as_each_command_takes_it() -> None:
     told = {(path, parameter.name): parameter for path, command in EVERY for parameter in command.params}
     assert "a new chat" in told["ask", "chat"].help
