@@ -8,18 +8,23 @@ import asyncio
 from collections import defaultdict
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from textwrap import shorten
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 
 from cognition.delegation.claims import ThreadBusy
 from cognition.memory.arguments import MOST
+from cognition.memory.conversation import CONVERSATION
 from cognition.memory.sources import Source
 from cognition.services import Services
 from cognition.storage.chats import Chats
 from cognition.storage.closings import Closings
 from cognition.storage.registry import Resource, check_chat
 from cognition.storage.threads import AgentThread
+
+LONGEST_ABOUT: Final = 200
+"""Characters that say what a chat is about."""
 
 Content = tuple[list[Resource], list[Source], list[AgentThread]]
 
@@ -179,7 +184,17 @@ def _summary(chat_id: str, chat_name: str, content: Content) -> dict[str, Any]:
         "agents": len(agents),
         "changed_at": changed,
         "changed_on": _day(changed),
+        "about": _about(content),
     }
+
+
+def _about(content: Content) -> str:
+    """By what a person knows a chat again: what was said last, else what it was given, or who works there."""
+    resources, sources, agents = content
+    said = [source.preview for source in sources if source.source_id == CONVERSATION]
+    names = [resource.name for resource in resources] or [source.name for source in sources]
+    told = said or [", ".join(names or [agent.role for agent in agents])]
+    return shorten(told[0], LONGEST_ABOUT, placeholder="…")
 
 
 def resource_row(resource: Resource) -> dict[str, Any]:

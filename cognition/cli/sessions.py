@@ -1,5 +1,6 @@
 """The sessions of a user, on the command line."""
 
+from datetime import UTC, datetime
 from textwrap import shorten
 from typing import Any
 
@@ -10,6 +11,9 @@ from cognition.cli.chats import called, check_known
 from cognition.cli.ingest import where
 from cognition.cli.session import ask_session
 from cognition.cli.view import show_told
+
+LONGEST_ABOUT = 100
+"""Characters of a line that says what there is to find."""
 
 STAYS = "The chat's messages stay, and so does what is remembered of the user."
 
@@ -58,7 +62,9 @@ def _counts(told: dict[str, Any]) -> list[str]:
 
 def _session(row: dict[str, Any]) -> str:
     size = f" ({decimal(row['bytes'])})" if row["bytes"] else ""
-    return f"{called(row)} · {row['changed_on']} · {', '.join(_counts(row))}{size}"
+    changed = datetime.fromtimestamp(row["changed_at"], UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    head = f"{called(row)} · {changed} · {', '.join(_counts(row))}{size}"
+    return f"{head}\n  {shorten(row['about'], LONGEST_ABOUT, placeholder='…')}"
 
 
 def _resource(row: dict[str, Any]) -> str:
@@ -69,7 +75,7 @@ def _resource(row: dict[str, Any]) -> str:
 def _source(row: dict[str, Any]) -> str:
     state = "" if row["state"] == "READY" else f" · {row['embedded']:,} of {row['chunks']:,} embedded"
     head = f"source {row['source_id']} · {counted(row['chunks'], 'passage')}{state} · {row['indexed_on']}"
-    return f"{head}\n  {shorten(row['preview'], 100, placeholder='…')}"
+    return f"{head}\n  {shorten(row['preview'], LONGEST_ABOUT, placeholder='…')}"
 
 
 def _agent(row: dict[str, Any]) -> str:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,18 @@ def test_a_chat_that_goes_on_after_its_end_works(run: Run, given: Path) -> None:
     again = run("ask", "where is the spare key?", "--file", str(given), "--chat", "one")
     assert "tide table" in again.stdout
     assert "conversation_history" in run("sessions", "show", "one").stdout
+
+
+def test_chats_are_told_apart_by_what_was_said_or_given_last(run: Run, given: Path) -> None:
+    run("ask", "hello", "--chat", "two")
+    run("ask", "when does the tide turn in Brest?", "--chat", "two")
+    said, kept = run("sessions", "list").stdout.split("one · ")
+    assert re.fullmatch(
+        r"two · \d{4}-\d\d-\d\d \d\d:\d\d · 1 file, 1 source \(.*\)\n"
+        r"  User: when does the tide turn in Brest\? .*…\n",
+        said,
+    )
+    assert kept.endswith("\n  note.md\n")
 
 
 def test_nothing_is_listed_where_nothing_is(run: Run) -> None:
