@@ -61,7 +61,7 @@ _WAITS: Final = re.compile(r"Status: pending_question · sub_sid: (\S+)")
 
 
 def call_of_agents(request: Request, said: str) -> Call | None:
-    """The call that a user's sentence asks for; what follows a sub-agent's question is its answer.
+    """The call that a user's sentence asks for.
 
     Args:
         request: The chat's.
@@ -70,6 +70,16 @@ def call_of_agents(request: Request, said: str) -> Call | None:
     for tool, pattern in CALLS:
         if tool in request.tools and (match := re.search(pattern, said, re.IGNORECASE | re.DOTALL)):
             return Call(tool, {name: text.strip() for name, text in match.groupdict().items()})
+    return None
+
+
+def answer_to_agent(request: Request, said: str) -> Call | None:
+    """What follows a sub-agent's question is its answer, unless it asks for something else by a rule.
+
+    Args:
+        request: The chat's.
+        said: The user's own words.
+    """
     before = request.texts[-2] if len(request.texts) > 1 else ""
     if "delegate_to_agent" in request.tools and (waits := _WAITS.search(before)):
         return Call("delegate_to_agent", {"task": said, "sub_sid": waits[1]})

@@ -7,7 +7,13 @@ from html import unescape
 from typing import Final, NamedTuple
 
 from cognition.rehearsal.council import part_in_council
-from cognition.rehearsal.delegation import call_of_agents, is_agent, part_of_agent, search_of_agent
+from cognition.rehearsal.delegation import (
+    answer_to_agent,
+    call_of_agents,
+    is_agent,
+    part_of_agent,
+    search_of_agent,
+)
 from cognition.rehearsal.language import is_french
 from cognition.rehearsal.reading import answer, own_words, quoted, searchable, summary
 from cognition.rehearsal.script import Call, Reply, Request
@@ -217,6 +223,8 @@ def _call(request: Request, said: str) -> Call | None:
     for rule in RULES:
         if rule.tool in request.tools and (match := re.search(rule.pattern, said, re.IGNORECASE | re.DOTALL)):
             return rule.call(match, request)
+    if call := answer_to_agent(request, said):
+        return call
     if _QUESTION.search(said) and (call := _about_files(request, said)):
         return call
     return search_of_agent(request, said)

@@ -70,6 +70,11 @@ async def test_p74_a_question_is_asked_back_and_answered_after_a_restart(
     assert len(set(re.findall(r"dlg_\w+", asked + answered))) == 1, "the same agent"
 
 
+async def test_what_is_asked_beside_a_question_is_done(demonstration: Demonstration) -> None:
+    await demonstration.say("delegate: draft the notice and ask me which audience")
+    assert "Remembered as" in await demonstration.say("remember that I live in Lille")
+
+
 async def test_agents_use_the_real_tools_and_are_listed_and_closed(demonstration: Demonstration) -> None:
     await demonstration.say("remember that I live in Lyon")
     told = await demonstration.say("delegate: what do you know about me?")
