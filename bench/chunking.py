@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from textwrap import wrap
 from time import perf_counter, process_time
 
@@ -196,9 +197,11 @@ def documents(folder: Path) -> None:
         ran = subprocess.run(
             [sys.executable, "-m", "bench.chunking", str(path)], check=True, capture_output=True, text=True
         )
-        seconds, cut, size, found, memory = json.loads(ran.stdout.splitlines()[-1])
-        rows.append((title, f"{seconds:.2f}", f"{size / 1e6:.2f}", f"{cut:.2f}", found, f"{memory:.0f}"))
-    columns = ("file", "extraction s", "text MB", "splitting s", "chunks", "memory above start MB")
+        seconds, cut, size, found, memory, reader = json.loads(ran.stdout.splitlines()[-1])
+        held = f"{memory:.0f}", f"{reader:.0f}" if reader else "–"
+        rows.append((title, f"{seconds:.2f}", f"{size / 1e6:.2f}", f"{cut:.2f}", str(found), *held))
+    memory_of = ("memory above start MB", "of the process that reads it, all")
+    columns = ("file", "extraction s", "text MB", "splitting s", "chunks", *memory_of)
     report("documents", "Reading files, and splitting their text without counting", columns, rows)
 
 
@@ -212,7 +215,8 @@ def one_document(path: Path) -> None:
     read = perf_counter()
     found = sum(1 for _ in split(read_text(into, "utf-8"), len, CHARACTERS))
     done = perf_counter()
-    print(json.dumps([read - began, done - read, extracted.size, found, peak_memory() - start]))
+    reader = getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(json.dumps([read - began, done - read, extracted.size, found, peak_memory() - start, reader]))
 
 
 def peak_memory() -> float:
