@@ -15,7 +15,7 @@ from cognition.context import Context, context_of, identity_of
 from cognition.documents.extraction import Unreadable
 from cognition.ingestion.destination import Destination, destine, has_room_for_media, text_size
 from cognition.ingestion.media import Wordless, put_into_words, shown_as_it_is
-from cognition.ingestion.reading import beginning, keep_words, write_text
+from cognition.ingestion.reading import keep_words, write_text
 from cognition.ingestion.scans import read_document
 from cognition.ingestion.synthesis import sum_up_source
 from cognition.memory.dates import now
@@ -107,8 +107,7 @@ def route_after_decide(state: FileState) -> Destination:
 async def put_in_context(state: FileState, runtime: Runtime[Context]) -> FileState:
     """Leave the file whole in the prompt."""
     resource, services = await _begin("put_in_context", state, runtime)
-    begins = await asyncio.to_thread(beginning, resource, services.files)
-    await _settle(resource, services, runtime, status="PUT_IN_CONTEXT", summary=begins)
+    await _settle(resource, services, runtime, status="PUT_IN_CONTEXT")
     return {}
 
 

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from cognition.gauge import ADVISED_FROM, TRIMMED_FROM
 from cognition.ingestion.media import shown_as_it_is
+from cognition.ingestion.reading import beginning
 from cognition.models import Models
 from cognition.storage.files import Files
 from cognition.storage.registry import Registry, Resource
@@ -50,7 +51,8 @@ def destine(
             return size <= settings.crowded_file_bytes and taken < TRIMMED_FROM
         return size < settings.context_file_bytes
 
-    return "put_in_context" if registry.put_in_context(resource, fits) else "vectorize"
+    placed = registry.put_in_context(resource, beginning(resource, files), fits)
+    return "put_in_context" if placed else "vectorize"
 
 
 def has_room_for_media(resource: Resource, files: Files, registry: Registry) -> bool:

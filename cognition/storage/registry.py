@@ -180,17 +180,20 @@ class Registry:
         )
         return self.get(user_id, resource_id)
 
-    def put_in_context(self, resource: Resource, fits: Callable[[Sequence[Resource]], bool]) -> bool:
+    def put_in_context(
+        self, resource: Resource, summary: str, fits: Callable[[Sequence[Resource]], bool]
+    ) -> bool:
         """Give a resource a place in its chat's prompt, if it fits beside those that have one.
 
         Args:
             resource: Which one.
+            summary: How its text begins; whoever has a place has this too, also after a kill.
             fits: Told the resources of the chat that are in the prompt; no other gets in meanwhile.
         """
         with self._database.transaction():
             shown = self.find(resource.user_id, resource.chat_id, status="PUT_IN_CONTEXT")
             if fitting := fits(shown):
-                self.update(resource.user_id, resource.id, status="PUT_IN_CONTEXT")
+                self.update(resource.user_id, resource.id, status="PUT_IN_CONTEXT", summary=summary)
         return fitting
 
     def delete(self, user_id: str, resource_id: str) -> bool:

@@ -130,7 +130,7 @@ def test_p47_a_blank_user_or_chat_is_refused(run: Run, files: Path) -> None:
         assert "Traceback" not in ran.output
 
 
-@pytest.mark.parametrize(("method", "calls"), [("add", 2), ("update", 4)])
+@pytest.mark.parametrize(("method", "calls"), [("add", 2), ("update", 4), ("put_in_context", 1)])
 def test_killed_in_the_middle_it_goes_on_and_comes_out_the_same(
     run: Run,
     files: Path,
