@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from typing import Final
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,19 @@ LENGTH_SHARE: Final = 0.75
 """The usual k1 and b of BM25."""
 
 SPACE: Final = 32
-ACCENTS: Final = (0x300, 0x36F)
-"""The first and the last mark that decomposed Latin, Greek and Cyrillic letters carry."""
+BREAK: Final = 1
+"""Stands between two texts, in no gram of a question."""
 
 PLANE: Final = 0x10000
-"""Characters of which is known whether they are letters or figures; all beyond count as such."""
+"""Characters of which is known what they are; all beyond count as one letter."""
 
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 """2⁶⁴ divided by the golden ratio, as in Fibonacci hashing."""
 
+_SLOTS: Final = 16
+"""Bits of a number that its place in a table is told by."""
+
+Codes = NDArray[np.uint32]
 Grams = NDArray[np.uint64]
 
 
@@ -41,11 +45,14 @@ def likeness(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     Returns:
         A value in 0–1 for each text.
     """
-    asked, documents = np.unique(_grams(question)), [_grams(text) for text in texts]
-    if not (asked.size and documents):
+    asked = np.unique(_grams(_codes([question])))
+    if not (asked.size and texts):
         return np.zeros(len(texts))
-    counts = np.array([_counted(asked, document) for document in documents], dtype=np.float64)
-    sizes = np.array([document.size for document in documents])
+    codes = _codes(texts)
+    grams = _grams(codes)
+    text_of = np.cumsum(codes == BREAK)[: grams.size]
+    counts = _counted(asked, grams, text_of, len(texts))
+    sizes = np.bincount(text_of, minlength=len(texts))
     having = (counts > 0).sum(axis=0)
     rarity = np.log((len(texts) - having + 0.5) / (having + 0.5) + 1)
     norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sizes / max(sizes.mean(), 1))
@@ -54,28 +61,46 @@ def likeness(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.asarray(scores / best if best > 0 else scores, dtype=np.float64)
 
 
-def _grams(text: str) -> Grams:
-    """Each run of four characters as a number, sorted; a space parts words, accents and case don't count."""
-    decomposed = normalize("NFKD", f" {text.lower()} ").encode("utf-32-le", "replace")
-    codes = np.frombuffer(decomposed, dtype=np.uint32)
-    codes = codes[(codes < ACCENTS[0]) | (codes > ACCENTS[1])]
-    codes = np.where(_is_word()[np.minimum(codes, PLANE - 1)], codes, SPACE)
-    codes = codes[1:][(codes[1:] != SPACE) | (codes[:-1] != SPACE)].astype(np.uint64)
+def _codes(texts: Sequence[str]) -> Codes:
+    """The characters of texts, each after a break; one space parts words, accents and case don't count."""
+    joined = "".join(f"{chr(BREAK)} {text.replace(chr(BREAK), ' ')} " for text in texts)[1:]
+    raw = np.frombuffer(joined.encode("utf-32-le", "replace"), dtype=np.uint32)
+    codes = _folded()[np.minimum(raw, PLANE - 1)]
+    codes = codes[codes > 0]
+    return codes[1:][(codes[1:] != SPACE) | (codes[:-1] != SPACE)] if codes.size else codes
+
+
+def _grams(codes: Codes) -> Grams:
+    """Each run of four characters as a number, in their order."""
     grams = np.zeros(max(codes.size - LENGTH + 1, 0), dtype=np.uint64)
     for place in range(LENGTH):
         grams *= _SPREAD
         grams += codes[place : place + grams.size]
-    grams.sort()
-    return grams
+    return grams * _SPREAD
 
 
-def _counted(asked: Grams, document: Grams) -> NDArray[np.intp]:
-    """How often a document has each gram of a question; both are sorted."""
-    after, before = (np.searchsorted(document, asked, side) for side in ("right", "left"))
-    return np.asarray(after - before, dtype=np.intp)
+def _counted(asked: Grams, grams: Grams, text_of: NDArray[np.intp], texts: int) -> NDArray[np.float64]:
+    """How often each of the texts has each gram of a question, as a table."""
+    shift = np.uint64(64 - _SLOTS)
+    slots = np.zeros(1 << _SLOTS, dtype=np.intp)
+    slots[asked >> shift] = np.arange(asked.size)
+    gram_of = slots[grams >> shift]
+    hits = asked[gram_of] == grams
+    cells = text_of[hits] * asked.size + gram_of[hits]
+    return np.bincount(cells, minlength=texts * asked.size).reshape(texts, -1).astype(np.float64)
 
 
 @cache
-def _is_word() -> NDArray[np.bool_]:
-    """For each character up to the last of the plane whether it is a letter or a figure."""
-    return np.array([*(chr(code).isalnum() for code in range(PLANE - 1)), True])
+def _folded() -> Codes:
+    """What each character counts as: its letter without case and accent, a space, or 0 for an accent."""
+    return np.array([*map(_fold, range(PLANE - 1)), PLANE - 1], dtype=np.uint32)
+
+
+def _fold(code: int) -> int:
+    character = chr(code)
+    if combining(character):
+        return 0
+    if code == BREAK or not character.isalnum():
+        return code if code == BREAK else SPACE
+    bare = "".join(part for part in normalize("NFKD", character.lower()) if not combining(part))
+    return ord(bare) if len(bare) == 1 else ord(character.lower()[0])
