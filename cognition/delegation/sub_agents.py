@@ -62,6 +62,7 @@ class SubAgents:
 
         Raises:
             Refused: The assignment can't be meant so; nothing was done.
+            ThreadStopped: The chat was closed meanwhile.
         """
         if not assignment.sub_sid:
             return await self._claimed(await self._new(assignment), assignment, notify)
