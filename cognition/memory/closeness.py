@@ -10,6 +10,7 @@ from cognition.embedding.base import Calibration
 from cognition.memory.engine import Scores
 from cognition.memory.fragment import Fragment
 from cognition.memory.letters import likeness
+from cognition.memory.ranking import parts_of_the_best
 
 MEANING: Final = 0.65
 """What similarity counts; words and letters share the rest (`bench/session_recall.py` prints the curve)."""
@@ -43,8 +44,7 @@ def closest(scores: Scores, calibration: Calibration, limit: int) -> list[Close]
         limit: How many at most.
     """
     similarity = calibration.similarity(scores.cosine, "question")
-    best = float(scores.lexical.max(initial=0.0))
-    words = scores.lexical / best if best > 0 else scores.lexical
+    words = parts_of_the_best(scores.lexical)
     order = np.argsort(-(MEANING * similarity + (1 - MEANING) * words), kind="stable")[:limit].tolist()
     return [Close(str(scores.ids[i]), float(similarity[i]), float(words[i])) for i in order]
 

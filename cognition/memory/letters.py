@@ -8,6 +8,8 @@ from unicodedata import combining, normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from cognition.memory.ranking import parts_of_the_best
+
 LENGTH: Final = 4
 """Characters of a gram: the best length for most European languages (McNamee and Mayfield, "Character N-Gram
 Tokenization for European Language Text Retrieval", 2004)."""
@@ -57,8 +59,7 @@ def likeness(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     rarity = np.log((len(texts) - having + 0.5) / (having + 0.5) + 1)
     norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sizes / max(sizes.mean(), 1))
     scores = (counts / (counts + norm[:, None])) @ rarity
-    best = scores.max()
-    return np.asarray(scores / best if best > 0 else scores, dtype=np.float64)
+    return np.asarray(parts_of_the_best(scores), dtype=np.float64)
 
 
 def _codes(texts: Sequence[str]) -> Codes:
@@ -100,7 +101,9 @@ def _fold(code: int) -> int:
     character = chr(code)
     if combining(character):
         return 0
-    if code == BREAK or not character.isalnum():
-        return code if code == BREAK else SPACE
+    if code == BREAK:
+        return BREAK
+    if not character.isalnum():
+        return SPACE
     bare = "".join(part for part in normalize("NFKD", character.lower()) if not combining(part))
     return ord(bare) if len(bare) == 1 else ord(character.lower()[0])

@@ -84,9 +84,14 @@ def relevances(similarity: Vector, lexical: Vector) -> NDArray[np.float64]:
         similarity: Calibrated cosines.
         lexical: BM25 scores.
     """
-    best = float(lexical.max(initial=0.0))
-    words = lexical / best if best > 0 else lexical
+    words = parts_of_the_best(lexical)
     return np.asarray((DENSE_SHARE * similarity + (1 - DENSE_SHARE) * words) ** SHARPNESS, dtype=np.float64)
+
+
+def parts_of_the_best(scores: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Scores on a scale that ends with the best of them, 0–1; all 0 where none is above that."""
+    best = float(scores.max(initial=0.0))
+    return scores / best if best > 0 else scores
 
 
 def contenders(found: Sequence[Candidate], limit: int, weights: Sequence[float]) -> list[Candidate]:

@@ -44,6 +44,15 @@ def flash(request: Request) -> Reply:
     return Reply(text="First answer.", thought="so", chunks=3)
 
 
+def assert_signatures_are_whole(rehearsal: RehearsalServer) -> None:
+    """Of both turns, the second after a restart."""
+    assert rehearsal.refusals == []
+    assert len(rehearsal.requests) == (5 + 1) + (5 + 1) + (STEPS + 1)
+    for request in rehearsal.requests:
+        foreign = request.model == FLASH  # five of its steps were made by the other model
+        assert request.skip_markers == (5 if foreign else 0)
+
+
 @pytest.mark.parametrize("streamed", [False, True], ids=["ainvoke", "astream"])
 async def test_p1_p2_no_signature_is_lost_or_made_up(
     streamed: bool, rehearsal: RehearsalServer, make_settings: Any
@@ -57,11 +66,7 @@ async def test_p1_p2_no_signature_is_lost_or_made_up(
     services = Services(make_settings(delegate_max_calls=50, context_tokens=200_000))
     values = await turn(services, "Second", streamed)
     assert values["outcome"]["text"] == "Second answer."
-    assert rehearsal.refusals == []
-    assert len(rehearsal.requests) == (5 + 1) + (5 + 1) + (STEPS + 1)
-    for request in rehearsal.requests:
-        foreign = request.model == FLASH  # five of its steps were made by the other model
-        assert request.skip_markers == (5 if foreign else 0)
+    assert_signatures_are_whole(rehearsal)
     made = {m.response_metadata["cognition"]["model"] for m in values["messages"] if isinstance(m, AIMessage)}
     assert made == {f"google_genai:{LITE}", f"google_genai:{FLASH}"}
     await services.aclose()

@@ -33,6 +33,14 @@ def thread(chat: str) -> Any:
     return {"configurable": {"thread_id": chat}}
 
 
+without_words = pytest.mark.parametrize(
+    "reply",
+    [Reply(failure="rate_limit", retry_after=0.01), Reply(failure="blocked"), Reply(failure="empty")],
+    ids=["429", "blocked", "empty"],
+)
+"""Runs a test for each way in which a model reads nothing of a file."""
+
+
 @pytest.fixture
 def give(services: Services) -> Give:
     """Gives files to a chat and returns the report on them."""
@@ -170,11 +178,7 @@ async def test_a_picture_too_large_to_show_is_described_by_a_model_and_searchabl
     assert "ALBATROS" in found.passages[0].text
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [Reply(failure="rate_limit", retry_after=0.01), Reply(failure="blocked"), Reply(failure="empty")],
-    ids=["429", "blocked", "empty"],
-)
+@without_words
 async def test_a_recording_that_no_model_puts_into_words_is_registered_and_tried_again_when_it_comes_again(
     give: Give, services: Services, rehearsal: RehearsalServer, reply: Reply
 ) -> None:

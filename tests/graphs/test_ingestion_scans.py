@@ -18,7 +18,7 @@ from cognition.services import Services
 from cognition.settings import Settings
 from graphs.ingestion import graph
 from tests.conftest import DISTILLATION
-from tests.graphs.test_ingestion import Give, file, give, row, thread
+from tests.graphs.test_ingestion import Give, file, give, row, thread, without_words
 from tests.unit.documents.samples import pdf
 
 __all__ = ["give"]
@@ -73,11 +73,7 @@ async def test_a_transcribed_page_of_a_long_pdf_is_found_by_what_it_says(
     assert "Mitsou" in best.text
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [Reply(failure="rate_limit", retry_after=0.01), Reply(failure="blocked"), Reply(failure="empty")],
-    ids=["429", "blocked", "empty"],
-)
+@without_words
 async def test_what_no_model_reads_is_named_beside_the_text_and_tried_again_when_it_comes_again(
     give: Give, services: Services, rehearsal: RehearsalServer, reply: Reply
 ) -> None:
