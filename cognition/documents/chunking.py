@@ -37,6 +37,7 @@ class Chunk:
         chars: Where it begins and ends in the source.
         lines: Its first and last line, from 1.
         headings: The Markdown headings over the text that it adds to the chunk before, outermost first.
+        shared: How many characters it begins with that are the end of the chunk before.
     """
 
     index: int
@@ -44,6 +45,7 @@ class Chunk:
     chars: tuple[int, int]
     lines: tuple[int, int]
     headings: tuple[str, ...]
+    shared: int
 
 
 def chunks(text: Iterable[str], embedder: Embedder) -> Iterator[Chunk]:
@@ -99,6 +101,7 @@ def split(text: Iterable[str], size: Callable[[str], int], limit: int) -> Iterat
             (window.start + begin, window.start + end),
             (first, first + held.count("\n", begin, end - 1)),
             headings,
+            fresh - begin,
         )
         density = min(LOOSEST, (density + (end - begin) / max(1, used)) / 2)
         begin, fresh, index = _overlap(held, begin, end, limit / max(1, used)), end, index + 1

@@ -78,7 +78,7 @@ async def _excerpts(resource: Resource, services: Services) -> tuple[list[str], 
         stored = await session.vectors(*place, numbers)
         vectors = np.array([stored[fragment.chunk_index] for fragment in fragments], dtype=np.float32)
     else:
-        vectors = await embedder.aembed([fragment.text for fragment in fragments], "passage")
+        vectors = await embedder.aembed([fragment.embedded_text for fragment in fragments], "passage")
     (query,) = await embedder.aembed([QUERY], "query")
     candidates = [
         Candidate(fragment.chunk_index, fragment.text, tuple(fragment.heading_path)) for fragment in fragments

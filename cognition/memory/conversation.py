@@ -105,7 +105,7 @@ class Conversation:
         """
         parts = await asyncio.to_thread(_parts, source, said, self._embedder)
         # The mean of both scores is, but for a factor, the score of the mean of both vectors.
-        own = await self._embedder.aembed([part.fragment.text for part in parts], "passage")
+        own = await self._embedder.aembed([part.fragment.embedded_text for part in parts], "passage")
         both = await self._embedder.aembed([part.together for part in parts], "passage")
         vectors = (own + both) / np.linalg.norm(own + both, axis=1, keepdims=True)
         points = [
@@ -188,6 +188,7 @@ def _parts(source: Source, said: Sequence[Exchange], embedder: Embedder) -> list
                 text=chunk.text,
                 char_range=[characters + place for place in chunk.chars],
                 line_range=[lines + line for line in chunk.lines],
+                shared=chunk.shared,
                 created_at=exchange.at,
                 indexed_at=indexed_at,
                 embedding_model=embedder.stamp.model,

@@ -120,6 +120,7 @@ class Cutter:
             text=chunk.text,
             char_range=chunk.chars,
             line_range=chunk.lines,
+            shared=chunk.shared,
             heading_path=chunk.headings,
             tags=self._source.tags,
             created_at=self._source.first_at,

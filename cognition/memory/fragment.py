@@ -25,6 +25,8 @@ class Fragment:
     """Where it begins and ends in the source."""
     line_range: Sequence[int]
     """Its first and last line, from 1."""
+    shared: int = 0
+    """How many characters it begins with that are the end of the chunk before."""
     heading_path: Sequence[str] = ()
     tags: Sequence[str] = ()
     created_at: float = 0.0
@@ -36,6 +38,14 @@ class Fragment:
     def point_id(self) -> str:
         """The id of its point."""
         return point_id(self.version, self.chunk_index)
+
+    @property
+    def embedded_text(self) -> str:
+        """What its embedding is of: what it adds to the chunk before, so that nothing is embedded twice.
+
+        Where that is less than what they share it says little alone, and the embedding is of both.
+        """
+        return self.text[self.shared :] if len(self.text) >= 2 * self.shared else self.text
 
     def payload(self) -> dict[str, Any]:
         """The point's payload; an empty list is left out, since each value costs time to store."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from cognition.blocking import background_loop
 from cognition.embedding import Embedder
-from cognition.memory.fragment import point_id
+from cognition.memory.fragment import Fragment, point_id
 from cognition.memory.sources import Source
 from cognition.memory.versions import Versions
 from cognition.refusal import Refused
@@ -77,7 +77,7 @@ class Indexer:
             stop = min(start + BATCH, source.chunks)
             ids = [point_id(source.version, index) for index in range(start, stop)]
             records = await collection.retrieve(source.user_id, ids)
-            texts = [str(record.payload["text"]) for record in records]
+            texts = [Fragment.from_payload(record.payload).embedded_text for record in records]
             vectors = await self._embedder.aembed(texts, "passage")
             async with self._versions.in_state(source.version, "INDEXING"):
                 found = {record.id: vector for record, vector in zip(records, vectors, strict=True)}

@@ -146,7 +146,7 @@ class Saver:
     async def _store(self, batch: Batch, version: int, *, embedded: bool) -> None:
         vectors: Sequence[Vector | None] = [None] * len(batch)
         if embedded:
-            vectors = list(await self._embedder.aembed([fragment.text for fragment, _ in batch], "passage"))
+            vectors = list(await self._embedder.aembed([fragment.embedded_text for fragment, _ in batch], "passage"))
         points = [
             Point(fragment.point_id, vector, terms, fragment.payload())
             for (fragment, terms), vector in zip(batch, vectors, strict=True)

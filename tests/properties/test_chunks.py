@@ -56,6 +56,7 @@ def check(text: str, found: Iterable[Chunk], size: Callable[[str], int], limit: 
         begin, end = chunk.chars
         assert chunk.index == number
         assert chunk.text == text[begin:end]
+        assert chunk.shared == reached - begin
         assert begin <= reached < end, "no gap, and something new in each"
         assert size(chunk.text) <= limit or len(chunk.text) == 1
         line, before = line + text.count("\n", before, begin), begin
