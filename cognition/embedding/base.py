@@ -108,7 +108,7 @@ class Embedder(Embeddings, ABC):
     """Batches in threads side by side; 1 for an engine that takes every core by itself."""
 
     @cached_property
-    def _storing(self) -> ThreadPoolExecutor:
+    def threads(self) -> ThreadPoolExecutor:
         """Threads for what is stored: however much that is, a question finds one that is free."""
         return ThreadPoolExecutor(self.at_once, "cognition-embedding")
 
@@ -153,7 +153,7 @@ class Embedder(Embeddings, ABC):
         """As `embed`, in threads and batch by batch: cancelling stops after the batches at work."""
         vectors = np.empty((len(texts), self.stamp.dims), dtype=np.float32)
         batches = _batches([len(text) for text in texts], self)
-        threads = self._storing if role == "passage" else None
+        threads = self.threads if role == "passage" else None
 
         async def work() -> None:
             loop = asyncio.get_running_loop()

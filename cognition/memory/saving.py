@@ -125,28 +125,33 @@ class Saver:
     ) -> int:
         """Cut, embed and store, a batch while others are at another of these; how many chunks there were."""
         stored = reached = 0
+        embedded = state == "READY"
         cutting = asyncio.Lock()
 
         async def work() -> None:
             nonlocal stored, reached
-            while batch := await self._cut(cutter, cutting):
-                await self._store(batch, source.version, embedded=state == "READY")
+            while batch := await self._cut(cutter, cutting, embedded):
+                await self._store(batch, source.version, embedded)
                 stored, reached = stored + len(batch), max(reached, batch[-1][0].char_range[1])
                 if on_progress:
                     on_progress(stored, reached / source.characters)
 
         # Cutting and storing alone take the interpreter's lock by turns: two of them are slower than one.
-        await side_by_side(work, self._embedder.at_once if state == "READY" else 1)
+        await side_by_side(work, self._embedder.at_once if embedded else 1)
         return stored
 
-    async def _cut(self, cutter: Cutter, cutting: asyncio.Lock) -> Batch:
+    async def _cut(self, cutter: Cutter, cutting: asyncio.Lock, embedded: bool) -> Batch:
+        # What is embedded is cut in the same threads: one more than there are cores slows all of them down.
+        threads = self._embedder.threads if embedded else None
         async with cutting:
-            return await asyncio.to_thread(cutter.take, self._embedder.batch_texts)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(threads, cutter.take, self._embedder.batch_texts)
 
-    async def _store(self, batch: Batch, version: int, *, embedded: bool) -> None:
+    async def _store(self, batch: Batch, version: int, embedded: bool) -> None:
         vectors: Sequence[Vector | None] = [None] * len(batch)
         if embedded:
-            vectors = list(await self._embedder.aembed([fragment.embedded_text for fragment, _ in batch], "passage"))
+            texts = [fragment.embedded_text for fragment, _ in batch]
+            vectors = list(await self._embedder.aembed(texts, "passage"))
         points = [
             Point(fragment.point_id, vector, terms, fragment.payload())
             for (fragment, terms), vector in zip(batch, vectors, strict=True)

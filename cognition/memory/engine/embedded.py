@@ -218,7 +218,7 @@ class EmbeddedCollection:
         self._update(edge.UpdateOperation.upsert_points([requests.stored(point) for point in points]))
 
     def _add_vectors(self, vectors: Sequence[tuple[str, Any]], own: edge.Filter) -> None:
-        changed = [edge.PointVectors(id_, {"dense": vector}) for id_, vector in vectors]
+        changed = [edge.PointVectors(id_, {"dense": vector.tolist()}) for id_, vector in vectors]
         self._update(edge.UpdateOperation.update_vectors(changed, own))
 
     def _update(self, operation: edge.UpdateOperation) -> None:
