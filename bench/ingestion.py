@@ -24,7 +24,7 @@ from cognition.memory.session import SessionMemory
 from cognition.services import Services
 from cognition.settings import Settings
 
-ROUNDS, CHARACTERS = 6, 400_000
+ROUNDS, CHARACTERS = 12, 400_000
 TOKENS = 150_000
 MEGABYTES = 100
 PAGES = 300
