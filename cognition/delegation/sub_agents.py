@@ -217,6 +217,7 @@ class SubAgents:
     async def _worked(self, thread: AgentThread, given: Any, tell: Any) -> DelegationState:
         """Run the graph to its end, each step stored before the next begins, and tell what it came to."""
         graph, config = await self._bound(thread)
+        saver = await self._services.checkpointer()
         values: dict[str, Any] = {}
         stream = graph.astream(
             given,
@@ -226,12 +227,15 @@ class SubAgents:
             output_keys=["outcome", "steps"],
             durability="sync",
         )
-        async with aclosing(cast("Any", stream)) as parts:
-            async for mode, part in parts:
-                if mode == "custom":
-                    tell(part["type"], **{key: value for key, value in part.items() if key != "type"})
-                else:
-                    values = part
+        try:
+            async with aclosing(cast("Any", stream)) as parts:
+                async for mode, part in parts:
+                    if mode == "custom":
+                        tell(part["type"], **{key: value for key, value in part.items() if key != "type"})
+                    else:
+                        values = part
+        finally:
+            await wait_out(asyncio.ensure_future(saver.written()))  # else they could come behind a closing
         return cast("DelegationState", values)
 
     async def _reported(self, thread: AgentThread, asked: str, values: DelegationState) -> Report:

@@ -10,12 +10,13 @@ from typing import Any
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import _DeltaSnapshot  # what a delta channel leaves in a checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from cognition.settings import process_settings
 from cognition.storage.serializer import thread_serializer
-from cognition.workers import to_its_end
+from cognition.workers import to_its_end, wait_out
 
 FILE = "threads.sqlite"
 BUSY_SECONDS = 30
@@ -65,6 +66,10 @@ class ThreadSaver(AsyncSqliteSaver):
     lock every other connection out of the file.
     """
 
+    def __init__(self, conn: aiosqlite.Connection, *, serde: SerializerProtocol) -> None:
+        super().__init__(conn, serde=serde)
+        self._writing: set[asyncio.Future[None]] = set()
+
     @to_its_end
     async def aput(
         self,
@@ -84,13 +89,23 @@ class ThreadSaver(AsyncSqliteSaver):
                 )
         return saved
 
-    @to_its_end
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Save what a step has written before its checkpoint."""
+        writing = asyncio.ensure_future(self._put_writes(config, writes, task_id, task_path))
+        self._writing.add(writing)
+        writing.add_done_callback(self._writing.discard)
+        await wait_out(writing)
+
+    async def written(self) -> None:
+        """Wait for the writes that were begun: a cancelled run waits for none of those of its last steps."""
+        while self._writing:
+            await asyncio.wait(list(self._writing))
+
+    async def _put_writes(self, *given: Any) -> None:
         async with self._undone():
-            await super().aput_writes(config, writes, task_id, task_path)
+            await super().aput_writes(*given)
 
     @to_its_end
     async def adelete_thread(self, thread_id: str) -> None:
