@@ -28,6 +28,7 @@ BENCHES = {
     "session recall": ("bench.session_recall", "session_recall", "session_recall_meaning"),
     "session search": ("bench.session_search", "session_search"),
     "taking files in": ("bench.ingestion", "ingestion"),
+    "summaries": ("bench.summaries", "summaries"),
     "bulk import": ("bench.bulk_import", "bulk_import"),
     "councils": ("bench.council", "council", "council_cpu"),
     "sub-agents": ("bench.delegation", "delegation"),

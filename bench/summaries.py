@@ -1,0 +1,75 @@
+"""What the summary of a file costs in tokens of the model, whatever its size.
+
+Run: python -m bench.summaries   (some three minutes for a file of 100 MB)
+"""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bench.ingestion import prose
+from bench.report import report
+from cognition.context import BoundContext
+from cognition.rehearsal import RehearsalServer, Reply, Request
+from cognition.rehearsal.replies import count_tokens
+from cognition.services import Services
+from cognition.settings import Settings
+from graphs.ingestion import graph
+
+MODEL = "gemini-2.5-flash-lite"
+MEGABYTES = (1, 10, 100)
+
+
+def written(folder: Path, megabytes: int) -> Path:
+    """A text file of a size."""
+    path = folder / f"{megabytes}.txt"
+    with path.open("w") as file:
+        for number in range(megabytes):
+            file.write(f"{prose(900_000, f'part {number}')}\n\n")
+            file.flush()
+        file.write(prose(max(1, megabytes * 1_000_000 - path.stat().st_size), "end"))
+    return path
+
+
+async def given(path: Path, services: Services) -> dict[str, Any]:
+    """What the graph reports on a file."""
+    context = BoundContext(user_id="bench", bound=services)
+    config: Any = {"configurable": {"thread_id": path.stem}}
+    result = await graph.ainvoke({"files": [{"path": str(path)}]}, config, context=context)
+    (told,) = result["report"]
+    assert told["status"] == "VECTORIZED_SUM_UP", told
+    return dict(told)
+
+
+async def main() -> None:
+    """Measure and print."""
+    rows: list[tuple[object, ...]] = []
+    costs: list[int] = []
+    script = {MODEL: [Reply(text="A guide to rights and duties.")]}
+    with tempfile.TemporaryDirectory() as name, RehearsalServer(script) as rehearsal:
+        folder = Path(name)
+        services = Services(
+            Settings(
+                home=folder / "home",
+                file_roots=(folder,),
+                model_distillation=f"google_genai:{MODEL}",
+                GOOGLE_API_KEY="bench",
+                GOOGLE_GEMINI_BASE_URL=rehearsal.url,
+            )
+        )
+        for megabytes in MEGABYTES:
+            before = len(rehearsal.requests)
+            told = await given(written(folder, megabytes), services)
+            asked: list[Request] = rehearsal.requests[before:]
+            costs.append(sum(count_tokens(request.body) for request in asked))
+            rows.append(
+                (f"{megabytes} MB", told["chunks"], len(asked), costs[-1], f"{costs[-1] / costs[0]:.2f}")
+            )
+        await services.aclose()
+    columns = ("a file of", "chunks", "model calls", "tokens of the prompts", "ratio")
+    report("summaries", "The summary of a file that is searched", columns, rows)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
