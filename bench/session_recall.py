@@ -1,6 +1,7 @@
 """Recall of session memory on 512 French questions, each passage a source of its own.
 
-Run: python -m bench.session_recall [MODEL …]   (e5-small takes minutes the first time; kept in bench/.cache)
+Run: python -m bench.session_recall [MODEL …]   (e5-small takes minutes the first time; kept in bench/.cache,
+which is to be deleted when chunks are cut or embedded otherwise)
 """
 
 import asyncio

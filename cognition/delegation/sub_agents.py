@@ -215,9 +215,21 @@ class SubAgents:
         return report
 
     async def _worked(self, thread: AgentThread, given: Any, tell: Any) -> DelegationState:
-        """Run the graph to its end, each step stored before the next begins, and tell what it came to."""
-        graph, config = await self._bound(thread)
+        """Run the graph to its end; when it is given up, nothing of it is written after that."""
         saver = await self._services.checkpointer()
+        work = asyncio.ensure_future(self._streamed(thread, given, tell))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            work.cancel()  # once, however often we are: at a second time the graph leaves its step behind
+            await wait_out(work)
+            raise
+        finally:
+            await saver.written()
+
+    async def _streamed(self, thread: AgentThread, given: Any, tell: Any) -> DelegationState:
+        """Run the graph, each step stored before the next begins, and tell what it came to."""
+        graph, config = await self._bound(thread)
         values: dict[str, Any] = {}
         stream = graph.astream(
             given,
@@ -227,15 +239,12 @@ class SubAgents:
             output_keys=["outcome", "steps"],
             durability="sync",
         )
-        try:
-            async with aclosing(cast("Any", stream)) as parts:
-                async for mode, part in parts:
-                    if mode == "custom":
-                        tell(part["type"], **{key: value for key, value in part.items() if key != "type"})
-                    else:
-                        values = part
-        finally:
-            await wait_out(asyncio.ensure_future(saver.written()))  # else they could come behind a closing
+        async with aclosing(cast("Any", stream)) as parts:
+            async for mode, part in parts:
+                if mode == "custom":
+                    tell(part["type"], **{key: value for key, value in part.items() if key != "type"})
+                else:
+                    values = part
         return cast("DelegationState", values)
 
     async def _reported(self, thread: AgentThread, asked: str, values: DelegationState) -> Report:

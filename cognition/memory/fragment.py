@@ -41,11 +41,12 @@ class Fragment:
 
     @property
     def embedded_text(self) -> str:
-        """What its embedding is of: what it adds to the chunk before, so that nothing is embedded twice.
+        """What its embedding is of: what it adds to the chunk before, which embeds the rest.
 
         Where that is less than what they share it says little alone, and the embedding is of both.
         """
-        return self.text[self.shared :] if len(self.text) >= 2 * self.shared else self.text
+        added = self.text[self.shared :]
+        return added if len(added.strip()) >= self.shared else self.text
 
     def payload(self) -> dict[str, Any]:
         """The point's payload; an empty list is left out, since each value costs time to store."""

@@ -98,9 +98,10 @@ class ThreadSaver(AsyncSqliteSaver):
         writing.add_done_callback(self._writing.discard)
         await wait_out(writing)
 
+    @to_its_end
     async def written(self) -> None:
         """Wait for the writes that were begun: a cancelled run waits for none of those of its last steps."""
-        while self._writing:
+        if self._writing:
             await asyncio.wait(list(self._writing))
 
     async def _put_writes(self, *given: Any) -> None:

@@ -49,6 +49,30 @@ async def test_p48_closing_a_chat_stops_its_agents_and_leaves_nothing_of_them(
     assert (await delegate(services, "Begin anew.")).outcome["text"] == "Here."
 
 
+async def test_p48_a_closing_waits_for_what_a_stopped_agent_still_writes(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
+    loop, silent = asyncio.get_running_loop(), asyncio.Event()
+
+    def say(request: Request) -> Reply:
+        loop.call_soon_threadsafe(silent.set)
+        return Reply(text="I would", failure="stall")
+
+    rehearsal.script(LITE, say)
+    working = asyncio.create_task(delegate(services, "Look around."))
+    async with asyncio.timeout(20):
+        await silent.wait()
+    saver = await services.checkpointer()
+    async with saver.lock:
+        closing = asyncio.create_task(asyncio.to_thread(wait_for, close_session(services, "ada", "c")))
+        ended, _ = await asyncio.wait({working, closing}, timeout=0.5)
+        assert not ended
+    await closing
+    with pytest.raises(ThreadStopped):
+        await working
+    await assert_nothing_is_left(services)
+
+
 async def test_p48_an_expert_that_is_still_told_of_the_chat_is_stopped_too(
     rehearsal: RehearsalServer, services: Services
 ) -> None:

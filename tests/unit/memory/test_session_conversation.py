@@ -123,7 +123,11 @@ async def test_p60_a_session_closed_between_two_batches_of_turns_stays_empty(
 
 async def test_a_long_turn_is_found_to_its_end(session: SessionMemory) -> None:
     long = "\n\n".join(f"Step {n} of the recipe asks for {n} spoons of flour." for n in range(80))
-    await session.conversation.index(
-        "ada", "c", turn(1, "The recipe?", f"{long}\n\nSprinkle saffron at last.")
-    )
+    answer = f"{long}\n\nSprinkle saffron at last."
+    await session.conversation.index("ada", "c", turn(1, "The recipe?", answer))
     assert "saffron" in (await texts(session, "saffron", limit=3))[0]
+    source = await session.source("ada", "c", CONVERSATION)
+    assert source
+    parts = await session.fragments("ada", "c", CONVERSATION, range(source.chunks))
+    assert len(parts) > 2
+    assert "".join(part.text[part.shared :] for part in parts) == f"User: The recipe?\n\nAssistant: {answer}"

@@ -67,3 +67,8 @@ def test_nothing_of_a_text_is_in_no_embedding(text: str, limit: int) -> None:
         whole += chunk.text[chunk.shared :]
         assert told.endswith(chunk.text[chunk.shared :])
     assert whole == text
+
+
+def test_an_end_of_blanks_is_embedded_with_what_stands_before_it() -> None:
+    text = "The ships of the year carried salt." + "\n" * 700
+    assert fragment(text, 35).embedded_text == text
