@@ -23,6 +23,7 @@ from cognition.prompts.delegation import DATA
 from cognition.refusal import Refused
 from cognition.retrying import Notify
 from cognition.state import DelegationInput, DelegationState, Outcome
+from cognition.storage.checkpointer import ThreadSaver
 from cognition.storage.threads import AgentThread
 from cognition.workers import wait_out
 
@@ -207,28 +208,17 @@ class SubAgents:
         begun = asyncio.ensure_future(asyncio.to_thread(threads.begin, under, asked))
         await wait_out(begun)  # else its row could come behind a closing
         tell("started")
+        saver = await self._services.checkpointer()
         # Nothing of the caller's run: its callbacks would stream the agent's messages as the caller's own.
         with set_config_context(RunnableConfig()) as alone:
-            values = await asyncio.create_task(self._worked(thread, given, tell), context=alone)
+            work = asyncio.create_task(self._worked(thread, given, tell), context=alone)
+            values = await _over(work, saver)
         report = await self._reported(thread, asked, values)
         tell("ended", status=report.outcome["status"], level=report.outcome["level"])
         return report
 
     async def _worked(self, thread: AgentThread, given: Any, tell: Any) -> DelegationState:
-        """Run the graph to its end; when it is given up, nothing of it is written after that."""
-        saver = await self._services.checkpointer()
-        work = asyncio.ensure_future(self._streamed(thread, given, tell))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            work.cancel()  # once, however often we are: at a second time the graph leaves its step behind
-            await wait_out(work)
-            raise
-        finally:
-            await saver.written()
-
-    async def _streamed(self, thread: AgentThread, given: Any, tell: Any) -> DelegationState:
-        """Run the graph, each step stored before the next begins, and tell what it came to."""
+        """Run the graph to its end, each step stored before the next begins, and tell what it came to."""
         graph, config = await self._bound(thread)
         values: dict[str, Any] = {}
         stream = graph.astream(
@@ -271,6 +261,18 @@ class SubAgents:
         saver = await self._services.checkpointer()
         config = RunnableConfig(configurable={"thread_id": thread.key})
         return self._graph.copy(update={"checkpointer": saver}), config
+
+
+async def _over(work: asyncio.Task[DelegationState], saver: ThreadSaver) -> DelegationState:
+    """What comes of a run; when it is given up, nothing of it is written after that."""
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        work.cancel()  # once, however often we are: at a second time the graph leaves its step behind
+        await wait_out(work)
+        raise
+    finally:
+        await saver.written()
 
 
 def _tell(thread: AgentThread, notify: Notify, event: str, **told: Any) -> None:

@@ -99,10 +99,14 @@ class Cutter:
         self._language, self._spaceless = "", False
         self.languages: set[str] = set()
         """Those of the fragments so far."""
+        self.ended = False
+        """Whether no fragment is left."""
 
     def take(self, count: int) -> list[tuple[Fragment, SparseVector]]:
         """The next fragments; none at the end. Blocking."""
-        return [self._fragment(chunk) for chunk in islice(self._chunks, count)]
+        taken = [self._fragment(chunk) for chunk in islice(self._chunks, count)]
+        self.ended = len(taken) < count
+        return taken
 
     def _fragment(self, chunk: Chunk) -> tuple[Fragment, SparseVector]:
         spaceless = SPACELESS.search(chunk.text)

@@ -125,18 +125,12 @@ class Saver:
     ) -> int:
         """Cut, embed and store, a batch while others are at another of these; how many chunks there were."""
         stored = reached = 0
-        ended = False
         embedded = state == "READY"
         cutting = asyncio.Lock()
 
         async def work() -> None:
-            nonlocal stored, reached, ended
-            while not ended:
-                async with cutting:
-                    batch = [] if ended else await self._cut(cutter, embedded)
-                    ended = len(batch) < self._embedder.batch_texts  # nobody queues for an empty one
-                if not batch:
-                    return
+            nonlocal stored, reached
+            while batch := await self._cut(cutter, cutting, embedded):
                 await self._store(batch, source.version, embedded)
                 stored, reached = stored + len(batch), max(reached, batch[-1][0].char_range[1])
                 if on_progress:
@@ -146,11 +140,14 @@ class Saver:
         await side_by_side(work, self._embedder.at_once if embedded else 1)
         return stored
 
-    async def _cut(self, cutter: Cutter, embedded: bool) -> Batch:
+    async def _cut(self, cutter: Cutter, cutting: asyncio.Lock, embedded: bool) -> Batch:
         # What is embedded is cut in the same threads: one more than there are cores slows all of them down.
         threads = self._embedder.threads if embedded else None
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(threads, cutter.take, self._embedder.batch_texts)
+        async with cutting:
+            if cutter.ended:
+                return []  # nobody queues for it
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(threads, cutter.take, self._embedder.batch_texts)
 
     async def _store(self, batch: Batch, version: int, embedded: bool) -> None:
         vectors: Sequence[Vector | None] = [None] * len(batch)

@@ -6,13 +6,30 @@ from typing import Any
 import pytest
 
 from cognition.blocking import wait_for
-from cognition.delegation.assignment import Assignment
+from cognition.delegation.assignment import Assignment, Report
 from cognition.delegation.claims import ThreadStopped
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
 from cognition.sessions import close_session
 from tests.conftest import LITE
 from tests.graphs.agents import LOOK, agents, delegate, steps_of
+
+
+async def at_work(rehearsal: RehearsalServer, services: Services, steps: int = 0) -> asyncio.Task[Report]:
+    """An agent that has taken its steps and waits for a model that says nothing more."""
+    loop, silent = asyncio.get_running_loop(), asyncio.Event()
+
+    def say(request: Request) -> Reply:
+        if steps_of(request) < steps:
+            return Reply(calls=[LOOK])
+        loop.call_soon_threadsafe(silent.set)
+        return Reply(text="I would", failure="stall")
+
+    rehearsal.script(LITE, say)
+    working = asyncio.create_task(delegate(services, "Look around."))
+    async with asyncio.timeout(20):
+        await silent.wait()
+    return working
 
 
 async def assert_nothing_is_left(services: Services) -> None:
@@ -27,18 +44,7 @@ async def assert_nothing_is_left(services: Services) -> None:
 async def test_p48_closing_a_chat_stops_its_agents_and_leaves_nothing_of_them(
     steps: int, elsewhere: bool, rehearsal: RehearsalServer, services: Services
 ) -> None:
-    loop, silent = asyncio.get_running_loop(), asyncio.Event()
-
-    def say(request: Request) -> Reply:
-        if steps_of(request) < steps:
-            return Reply(calls=[LOOK])
-        loop.call_soon_threadsafe(silent.set)
-        return Reply(text="I would", failure="stall")
-
-    rehearsal.script(LITE, say)
-    working = asyncio.create_task(delegate(services, "Look around."))
-    async with asyncio.timeout(20):
-        await silent.wait()
+    working = await at_work(rehearsal, services, steps)
     closing = close_session(services, "ada", "c")
     told = await (asyncio.to_thread(wait_for, closing) if elsewhere else closing)
     assert told["agents"] == 1
@@ -52,16 +58,7 @@ async def test_p48_closing_a_chat_stops_its_agents_and_leaves_nothing_of_them(
 async def test_p48_a_closing_waits_for_what_a_stopped_agent_still_writes(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
-    loop, silent = asyncio.get_running_loop(), asyncio.Event()
-
-    def say(request: Request) -> Reply:
-        loop.call_soon_threadsafe(silent.set)
-        return Reply(text="I would", failure="stall")
-
-    rehearsal.script(LITE, say)
-    working = asyncio.create_task(delegate(services, "Look around."))
-    async with asyncio.timeout(20):
-        await silent.wait()
+    working = await at_work(rehearsal, services)
     saver = await services.checkpointer()
     async with saver.lock:
         closing = asyncio.create_task(asyncio.to_thread(wait_for, close_session(services, "ada", "c")))
