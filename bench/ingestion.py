@@ -147,15 +147,19 @@ class Peak:
         return self.megabytes
 
 
+def write(path: Path, megabytes: int) -> None:
+    """Make a text file of a size, whose parts begin differently."""
+    with path.open("w") as file:
+        part = prose(1_000_000)
+        while file.tell() < megabytes * 1_000_000:
+            file.write(f"{file.tell()} {part}\n\n")
+
+
 async def large_file(megabytes: int) -> None:
     """In a process of its own: prints the memory and the time that a large file takes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.txt"
-        with path.open("w") as file:
-            part = prose(1_000_000)
-            while file.tell() < megabytes * 1_000_000:
-                file.write(f"{file.tell()} {part}\n\n")
-        del part
+        write(path, megabytes)
         services = Services(Settings(home=Path(folder)))
         session = await services.session()
         await session.save("bench", "c", "small", prose(1_000))  # loads the models

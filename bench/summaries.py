@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.ingestion import prose
+from bench.ingestion import write
 from bench.report import report
 from cognition.context import BoundContext
 from cognition.rehearsal import RehearsalServer, Reply, Request
@@ -19,17 +19,6 @@ from graphs.ingestion import graph
 
 MODEL = "gemini-2.5-flash-lite"
 MEGABYTES = (1, 10, 100)
-
-
-def written(folder: Path, megabytes: int) -> Path:
-    """A text file of a size."""
-    path = folder / f"{megabytes}.txt"
-    with path.open("w") as file:
-        for number in range(megabytes):
-            file.write(f"{prose(900_000, f'part {number}')}\n\n")
-            file.flush()
-        file.write(prose(max(1, megabytes * 1_000_000 - path.stat().st_size), "end"))
-    return path
 
 
 async def given(path: Path, services: Services) -> dict[str, Any]:
@@ -59,8 +48,9 @@ async def main() -> None:
             )
         )
         for megabytes in MEGABYTES:
-            before = len(rehearsal.requests)
-            told = await given(written(folder, megabytes), services)
+            path, before = folder / f"{megabytes}.txt", len(rehearsal.requests)
+            write(path, megabytes)
+            told = await given(path, services)
             asked: list[Request] = rehearsal.requests[before:]
             costs.append(sum(count_tokens(request.body) for request in asked))
             rows.append(
