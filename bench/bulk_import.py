@@ -11,10 +11,10 @@ from time import perf_counter
 from bench.recall import as_memories, questions
 from bench.report import report
 from cognition.embedding import load_embedder
-from cognition.memory.engine import open_engine
-from cognition.memory.long_term import LongTermMemory
-from cognition.models import Models
+from cognition.memory.long_term.store import LongTermMemory
+from cognition.models.client import Models
 from cognition.settings import Settings
+from cognition.vectors import open_engine
 
 SENTENCES = 256
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from bench.report import report
 from cognition.embedding import Between, calibrate
-from cognition.embedding.base import Vectors
 from cognition.embedding.calibration import Measurement
+from cognition.embedding.embedder import Vectors
 
 BETWEEN: dict[str, Between] = {"asked": "question", "answers": "question", "nearest": "question"}
 FLOORS = (0.35, 0.55, 0.75, 0.85)

@@ -17,7 +17,7 @@ from cognition.context import BoundContext
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings
-from cognition.storage.checkpointer import open_checkpointer
+from cognition.storage.sqlite.checkpointer import open_checkpointer
 from graphs.echo import graph
 
 QUESTION, ANSWER = "Why is that so? " * 128, "Because it is. " * 137

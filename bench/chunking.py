@@ -25,7 +25,7 @@ from bench.report import report
 from cognition.documents.chunking import Chunk, chunks, split
 from cognition.documents.encoding import read_text
 from cognition.documents.extraction import extract
-from cognition.documents.kind import kind_of
+from cognition.documents.file_type import kind_of
 from cognition.embedding import Embedder, load_embedder
 from tests.unit.documents.samples import docx, pdf, xlsx
 

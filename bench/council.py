@@ -15,8 +15,8 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from bench.model_server import OPINION, model_server
 from bench.report import report
-from cognition.answers import Answer
 from cognition.context import BoundContext
+from cognition.models.outcome import Answer
 from cognition.services import Services
 from cognition.settings import Settings
 from graphs.council import graph

@@ -19,12 +19,12 @@ from typing import Literal
 
 from bench.report import report
 from cognition.embedding import load_embedder
-from cognition.memory.artifact import USER_PROFILE
-from cognition.memory.engine import open_engine
-from cognition.memory.long_term import LongTermMemory
-from cognition.models import Models
+from cognition.memory.long_term.memory import USER_PROFILE
+from cognition.memory.long_term.store import LongTermMemory
+from cognition.models.client import Models
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.settings import Settings
+from cognition.vectors import open_engine
 
 DATA = Path(__file__).parent / "data" / "fusion_pairs.json"
 USER = "bench"

@@ -19,8 +19,8 @@ from bench.recall import questions
 from bench.report import report
 from cognition.documents.chunking import chunks
 from cognition.documents.extraction import extract
-from cognition.documents.kind import kind_of
-from cognition.memory.session import SessionMemory
+from cognition.documents.file_type import kind_of
+from cognition.memory.session.store import SessionMemory
 from cognition.services import Services
 from cognition.settings import Settings
 

@@ -17,13 +17,13 @@ from qdrant_client import QdrantClient, models
 from bench.recall import questions
 from bench.report import report
 from cognition.embedding import Role, Stamp, load_embedder
-from cognition.embedding.base import Embedder
-from cognition.memory.artifact import Memory, collection_spec
-from cognition.memory.engine import open_engine
-from cognition.memory.lexical import detect_language
-from cognition.memory.recall import Recall, filter_of
-from cognition.memory.writing import memory_point
+from cognition.embedding.embedder import Embedder
+from cognition.memory.long_term.memory import Memory, collection_spec
+from cognition.memory.long_term.recall import Recall, filter_of
+from cognition.memory.long_term.writer import memory_point
 from cognition.settings import Settings
+from cognition.vectors import open_engine
+from cognition.vectors.bm25 import detect_language
 
 MEMORIES, USERS, DIMS, QUERIES, LIMIT = 20_000, 50, 384, 200, 20
 Vectors = NDArray[np.float32]

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from bench.report import report
 from cognition.embedding import Embedder, load_embedder
-from cognition.memory.artifact import Memory, collection_spec
-from cognition.memory.engine import Filter, VectorCollection, open_engine
-from cognition.memory.lexical import detect_language, query_terms
-from cognition.memory.long_term import LongTermMemory
-from cognition.memory.ranking import SHARPNESS, answers, relevances
-from cognition.models import Models
+from cognition.memory.long_term.memory import Memory, collection_spec
+from cognition.memory.long_term.ranking import SHARPNESS, answers, relevances
+from cognition.memory.long_term.store import LongTermMemory
+from cognition.models.client import Models
 from cognition.settings import Settings
+from cognition.vectors import Filter, VectorCollection, open_engine
+from cognition.vectors.bm25 import detect_language, query_terms
 
 DATA = Path(__file__).parent / "data"
 HOME = Path(__file__).parent / ".cache" / "recall"

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from bench.recall import COLUMNS, DEPTH, figures, questions
 from bench.report import report
 from cognition.context import BoundContext
-from cognition.memory import closeness
-from cognition.memory.engine import Filter
-from cognition.memory.engine.requests import sharing
-from cognition.memory.fragment import place_of
-from cognition.memory.lexical import detect_language, query_terms
-from cognition.memory.session import SessionMemory
+from cognition.memory.session import ranking as closeness
+from cognition.memory.session.chunk import place_of
+from cognition.memory.session.store import SessionMemory
 from cognition.services import Services
 from cognition.settings import Settings
+from cognition.vectors import Filter
+from cognition.vectors.bm25 import detect_language, query_terms
+from cognition.vectors.embedded.requests import sharing
 from tools.session_memory import search_sessions_context
 
 CACHE = Path(__file__).parent / ".cache"

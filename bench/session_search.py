@@ -14,12 +14,12 @@ from bench.memory_search import DIMS, ReadyVectors, Vectors, clustered, timed
 from bench.recall import questions
 from bench.report import report
 from cognition.embedding import load_embedder
-from cognition.memory.engine import Point, open_engine
-from cognition.memory.fragment import Fragment
-from cognition.memory.lexical import document_terms
-from cognition.memory.session import SessionMemory
-from cognition.memory.sources import Source
-from cognition.storage.database import Database
+from cognition.memory.session.catalog import Source
+from cognition.memory.session.chunk import Fragment
+from cognition.memory.session.store import SessionMemory
+from cognition.storage.sqlite.database import Database
+from cognition.vectors import Point, open_engine
+from cognition.vectors.bm25 import document_terms
 
 CHUNKS, SESSIONS, USERS, QUERIES, LIMIT = 100_000, 100, 10, 200, 20
 SOURCES = 10

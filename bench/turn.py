@@ -17,12 +17,12 @@ from langchain_core.messages import HumanMessage
 from bench.model_server import model_server
 from bench.report import report
 from cognition.context import BoundContext, Context
-from cognition.memory.long_term import LongTermMemory
-from cognition.memory.session import SessionMemory
+from cognition.memory.long_term.store import LongTermMemory
+from cognition.memory.session.store import SessionMemory
 from cognition.prompts.echo import system_prompt
 from cognition.services import Services
 from cognition.settings import Settings
-from cognition.storage.checkpointer import open_checkpointer
+from cognition.storage.sqlite.checkpointer import open_checkpointer
 from graphs.echo import graph
 from tools.toolset import echo_tools
 

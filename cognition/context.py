@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 from langgraph.prebuilt import ToolRuntime
 from langgraph.runtime import Runtime
 
+from cognition.errors import Refused
 from cognition.levels import Policy
-from cognition.refusal import Refused
 from cognition.services import Services, process_services
 
 Memory = Literal["on", "off"]

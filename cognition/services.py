@@ -4,22 +4,22 @@ import asyncio
 from functools import cached_property, lru_cache
 from threading import RLock
 
-from cognition.delegation.claims import Claims
+from cognition.concurrency.exclusive_runs import Claims
+from cognition.concurrency.jobs import Jobs
+from cognition.concurrency.locks import Locks
 from cognition.embedding import load_embedder
 from cognition.ingestion.intake import Intake
-from cognition.jobs import Jobs
-from cognition.memory.engine import VectorEngine, open_engine
-from cognition.memory.locks import Locks
-from cognition.memory.long_term import LongTermMemory
-from cognition.memory.session import SessionMemory
-from cognition.models import Models
+from cognition.memory.long_term.store import LongTermMemory
+from cognition.memory.session.store import SessionMemory
+from cognition.models.client import Models
 from cognition.settings import Settings, process_settings
-from cognition.storage.checkpointer import ThreadSaver
-from cognition.storage.database import Database
+from cognition.storage.agent_threads import Threads
 from cognition.storage.files import Files
-from cognition.storage.registry import Registry
-from cognition.storage.savers import Savers
-from cognition.storage.threads import Threads
+from cognition.storage.resources import Registry
+from cognition.storage.sqlite.checkpointer import ThreadSaver
+from cognition.storage.sqlite.checkpointers import Savers
+from cognition.storage.sqlite.database import Database
+from cognition.vectors import VectorEngine, open_engine
 
 
 class Services:

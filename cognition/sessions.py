@@ -13,15 +13,15 @@ from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 
-from cognition.delegation.claims import ThreadBusy
-from cognition.memory.arguments import MOST
-from cognition.memory.conversation import CONVERSATION
-from cognition.memory.sources import Source
+from cognition.concurrency.exclusive_runs import ThreadBusy
+from cognition.memory.session.catalog import Source
+from cognition.memory.session.conversation import CONVERSATION
+from cognition.memory.validation import MOST
 from cognition.services import Services
+from cognition.storage.agent_threads import AgentThread
 from cognition.storage.chats import Chats
-from cognition.storage.closings import Closings
-from cognition.storage.registry import Resource, check_chat
-from cognition.storage.threads import AgentThread
+from cognition.storage.closures import Closings
+from cognition.storage.resources import Resource, check_chat
 
 LONGEST_ABOUT: Final = 200
 """Characters that say what a chat is about."""

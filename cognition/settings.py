@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from cognition.refusal import Refused
+from cognition.errors import Refused
 
 Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

@@ -2,9 +2,9 @@
 
 from langgraph.graph import END, START, StateGraph
 
-from cognition.blocking import router, step
+from cognition.concurrency.event_loop import router, step
 from cognition.context import Context
-from cognition.council.state import CouncilInput, CouncilOutput, CouncilRecord, CouncilState
+from cognition.state.council import CouncilInput, CouncilOutput, CouncilRecord, CouncilState
 from nodes.council import (
     Speaker,
     convene,

@@ -2,9 +2,10 @@
 
 from langgraph.graph import END, START, StateGraph
 
-from cognition.blocking import router, step
+from cognition.concurrency.event_loop import router, step
 from cognition.context import Context
-from cognition.state import DelegationInput, DelegationOutput, DelegationState
+from cognition.state.echo import DelegationInput, DelegationOutput, DelegationState
+from nodes.compaction import route_to_notes, take_notes
 from nodes.delegation import (
     ask,
     close_turn,
@@ -16,7 +17,6 @@ from nodes.delegation import (
     use_tools,
     wrap_up,
 )
-from nodes.notes import route_to_notes, take_notes
 from nodes.thinking import escalate, route_after_tools, route_to_level
 
 LEVEL_NODES = ["think_lite", "think_flash", "think_pro"]

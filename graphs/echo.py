@@ -2,9 +2,9 @@
 
 from langgraph.graph import END, START, StateGraph
 
-from cognition.blocking import router, step
+from cognition.concurrency.event_loop import router, step
 from cognition.context import Context
-from cognition.state import EchoInput, EchoState
+from cognition.state.echo import EchoInput, EchoState
 from graphs.ingestion import graph as ingestion
 from nodes.perception import perceive
 from nodes.recording import record

@@ -2,9 +2,9 @@
 
 from langgraph.graph import END, START, StateGraph
 
-from cognition.blocking import router, step
+from cognition.concurrency.event_loop import router, step
 from cognition.context import Context
-from cognition.state import FileOutput, FileState, IngestionInput, IngestionOutput, IngestionState
+from cognition.state.echo import FileOutput, FileState, IngestionInput, IngestionOutput, IngestionState
 from nodes.ingestion import (
     decide,
     extract,

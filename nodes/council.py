@@ -12,11 +12,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
-from cognition.answers import Answer, Failure, is_truncated
-from cognition.briefing import distill_context
 from cognition.context import Context, context_of, identity_of
-from cognition.council.deliberation import deliberation, present, round_seconds, seconds_spent, speakers
-from cognition.council.invitation import (
+from cognition.council import report
+from cognition.council.briefing import distill_context
+from cognition.council.positions import as_given
+from cognition.council.request import (
     FEWEST,
     depth_of,
     focus_of,
@@ -27,20 +27,20 @@ from cognition.council.invitation import (
     seats_of,
     within_ceiling,
 )
-from cognition.council.positions import as_given
-from cognition.council.report import report
-from cognition.council.state import CouncilState, Seat, Statement, Synthesis
+from cognition.council.result import deliberation, present, round_seconds, seconds_spent, speakers
 from cognition.council.statements import statement_of
-from cognition.history import split_turns, trim_turns
 from cognition.levels import LEVELS, Level, ceiling, lower_levels
+from cognition.messages.history import split_turns, trim_turns
+from cognition.models.outcome import Answer, Failure, is_truncated
+from cognition.models.retry import Notify
 from cognition.prompts.briefing import context_block
 from cognition.prompts.council import RAPPORTEUR, expert_prompt, round_request, transcript
-from cognition.retrying import Notify
 from cognition.settings import Settings
-from cognition.skill import SkillRefused
-from cognition.state import Tokens
-from cognition.turn import tokens_of
-from cognition.vault import Vault
+from cognition.skills.skill import SkillRefused
+from cognition.skills.vault import Vault
+from cognition.state.council import CouncilState, Seat, Statement, Synthesis
+from cognition.state.echo import Tokens
+from cognition.state.turn import tokens_of
 
 CUT: Final = " […]\n\n*The synthesis was cut off: its model reached the limit of an answer.*"
 

@@ -17,22 +17,22 @@ from langchain_core.messages import (
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from cognition.answers import Failure
 from cognition.context import Context, context_of, identity_of
 from cognition.delegation.question import question_in
-from cognition.embedding.base import clean
-from cognition.history import STAMP
+from cognition.embedding.embedder import clean
+from cognition.errors import Refused
 from cognition.levels import Level
+from cognition.messages.history import STAMP
+from cognition.models.outcome import Failure
 from cognition.prompts.delegation import NOT_RUN, agent_prompt, budget_note, notes_block
 from cognition.prompts.echo import plan_block
-from cognition.refusal import Refused
-from cognition.skill import Skill, SkillRefused
-from cognition.state import DelegationState, Outcome, Turn
-from cognition.turn import calls_left, open_targets, open_turn, seconds_left, with_seconds
-from cognition.vault import Vault
-from nodes.hearing import heard, tool_error
-from nodes.prompting import with_text
-from nodes.results import without_long_results
+from cognition.skills.skill import Skill, SkillRefused
+from cognition.skills.vault import Vault
+from cognition.state.echo import DelegationState, Outcome, Turn
+from cognition.state.turn import calls_left, open_targets, open_turn, seconds_left, with_seconds
+from nodes.model_outcome import heard, tool_error
+from nodes.prompt import with_text
+from nodes.tool_results import without_long_results
 from tools import cognitive_level
 from tools.toolset import sub_agent_tools
 

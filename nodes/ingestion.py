@@ -12,19 +12,19 @@ from langgraph.types import Command, Send
 from typing_extensions import Unpack
 
 from cognition.context import Context, context_of, identity_of
+from cognition.dates import now
 from cognition.documents.extraction import Unreadable
-from cognition.ingestion.destination import Destination, destine, has_room_for_media, text_size
+from cognition.errors import Refused
 from cognition.ingestion.media import Wordless, put_into_words, shown_as_it_is
-from cognition.ingestion.reading import keep_words, write_text
-from cognition.ingestion.scans import read_document
-from cognition.ingestion.synthesis import sum_up_source
-from cognition.memory.dates import now
-from cognition.refusal import Refused
+from cognition.ingestion.routing import Destination, destine, has_room_for_media, text_size
+from cognition.ingestion.scanned_pages import read_document
+from cognition.ingestion.summary import sum_up_source
+from cognition.ingestion.text_extraction import keep_words, write_text
 from cognition.services import Services
-from cognition.shortening import shorten
-from cognition.state import FileState, IngestedFile, IngestionOutput, IngestionState, Received
-from cognition.storage.registry import Changes, Resource, check_chat
-from cognition.storage.room import DiskFull
+from cognition.state.echo import FileState, IngestedFile, IngestionOutput, IngestionState, Received
+from cognition.storage.disk.free_space import DiskFull
+from cognition.storage.resources import Changes, Resource, check_chat
+from cognition.text.truncate import shorten
 
 logger = logging.getLogger(__name__)
 

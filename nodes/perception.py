@@ -8,19 +8,19 @@ from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of, identity_of
-from cognition.gauge import ADVISED_FROM, TRIMMED_FROM, filled
-from cognition.history import estimate_tokens, has_content
-from cognition.ingestion.destination import text_size
-from cognition.memory.dates import now
+from cognition.dates import now
+from cognition.errors import Refused
+from cognition.ingestion.routing import text_size
+from cognition.messages.context_window import ADVISED_FROM, TRIMMED_FROM, filled
+from cognition.messages.history import estimate_tokens, has_content
 from cognition.prompts.echo import within_budget
-from cognition.refusal import Refused
 from cognition.services import Services
 from cognition.sessions import closed_at
 from cognition.settings import Settings
-from cognition.state import EchoState, Perceived
-from cognition.storage.registry import Resource
-from cognition.turn import open_turn
-from nodes.arrivals import Ingestion, ingest, take_in
+from cognition.state.echo import EchoState, Perceived
+from cognition.state.turn import open_turn
+from cognition.storage.resources import Resource
+from nodes.attachments import Ingestion, ingest, take_in
 
 SUMMARIES_SHARE: Final = 0.1
 """The most of the context that the summaries of files take; the newest come first."""

@@ -7,12 +7,12 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, Identity, context_of, identity_of
-from cognition.history import STAMP
-from cognition.memory.dates import now
+from cognition.dates import now
+from cognition.messages.history import STAMP
 from cognition.services import Services
 from cognition.sessions import closed_at
-from cognition.state import EchoState
-from cognition.turn import summary
+from cognition.state.echo import EchoState
+from cognition.state.turn import summary
 
 
 async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:

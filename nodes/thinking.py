@@ -8,11 +8,11 @@ from langchain_core.messages import AIMessage
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from cognition.answers import Answer
 from cognition.context import Context, context_of
 from cognition.levels import Level
-from cognition.state import DelegationState, EchoState
-from cognition.turn import (
+from cognition.models.outcome import Answer
+from cognition.state.echo import DelegationState, EchoState
+from cognition.state.turn import (
     calls_left,
     open_targets,
     seconds_left,
@@ -20,9 +20,9 @@ from cognition.turn import (
     with_seconds,
     with_transfer,
 )
-from nodes.hearing import heard, tool_error
-from nodes.prompting import prompt
-from nodes.results import without_long_results
+from nodes.model_outcome import heard, tool_error
+from nodes.prompt import prompt
+from nodes.tool_results import without_long_results
 from tools.toolset import OWN_BUDGET, echo_tools
 
 

@@ -36,7 +36,7 @@ def _nothing_blocks_an_event_loop() -> Iterator[None]:
 
     What a test itself does between two steps blocks nobody.
     """
-    with blockbuster_ctx(scanned_modules=["cognition", "graphs", "nodes", "tools"]) as blockbuster:
+    with blockbuster_ctx(scanned_modules=["apps", "cognition", "graphs", "nodes", "tools"]) as blockbuster:
         # A test that serves a rehearsal of its own waits for its end where it stands.
         blockbuster.functions["threading.Lock.acquire"].can_block_in("rehearsal/server.py", "stop")
         yield

@@ -7,8 +7,8 @@ from langgraph.prebuilt import ToolRuntime
 
 from cognition.context import Context, context_of
 from cognition.levels import Level
-from cognition.state import EchoState
-from cognition.turn import refused_transfer
+from cognition.state.echo import EchoState
+from cognition.state.turn import refused_transfer
 
 NAME = "new_cognitive_level"
 

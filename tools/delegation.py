@@ -7,18 +7,18 @@ from typing import Any
 from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
-from cognition.briefing import distill_context
+from cognition.concurrency.exclusive_runs import ThreadStopped
 from cognition.context import Context, context_of, for_sub_agent, identity_of
-from cognition.council.invitation import HISTORY_DEPTH
+from cognition.council.briefing import distill_context
+from cognition.council.request import HISTORY_DEPTH
 from cognition.delegation.assignment import Assignment
-from cognition.delegation.claims import ThreadStopped
 from cognition.delegation.sub_agents import SubAgents
+from cognition.errors import Refused
 from cognition.prompts.briefing import context_block
 from cognition.prompts.delegation import listed, reported
-from cognition.refusal import Refused
-from cognition.skill import Skill
-from cognition.state import EchoState
-from cognition.vault import Vault
+from cognition.skills.skill import Skill
+from cognition.skills.vault import Vault
+from cognition.state.echo import EchoState
 
 Runtime = ToolRuntime[Context, EchoState]
 

@@ -11,17 +11,17 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import WithJsonSchema
 
 from cognition.context import Context, context_of, identity_of
-from cognition.memory.artifact import Memory
-from cognition.memory.dates import UnreadableDate, read_period
-from cognition.memory.distillation import DISTILLED
-from cognition.memory.fusion import Outcome
-from cognition.memory.long_term import LongTermMemory
-from cognition.memory.recall import Index, Recalled
-from cognition.memory.writing import Written
-from cognition.prompts.blocks import block
+from cognition.dates import UnreadableDate, read_period
+from cognition.errors import Refused
+from cognition.memory.long_term.distillation import DISTILLED
+from cognition.memory.long_term.fusion import Outcome
+from cognition.memory.long_term.memory import Memory
+from cognition.memory.long_term.recall import Index, Recalled
+from cognition.memory.long_term.store import LongTermMemory
+from cognition.memory.long_term.writer import Written
 from cognition.prompts.echo import DATA, memory_line
-from cognition.refusal import Refused
-from cognition.state import EchoState
+from cognition.state.echo import EchoState
+from cognition.text.blocks import block
 
 Runtime = ToolRuntime[Context, EchoState]
 

@@ -10,12 +10,12 @@ from typing import Any, Final, get_args
 from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
-from cognition.amount import counted
 from cognition.context import Context, context_of, identity_of
-from cognition.documents.kind import ResourceType
-from cognition.prompts.blocks import block
-from cognition.refusal import Refused
-from cognition.storage.registry import Resource, Status
+from cognition.documents.file_type import ResourceType
+from cognition.errors import Refused
+from cognition.storage.resources import Resource, Status
+from cognition.text.blocks import block
+from cognition.text.plural import counted
 
 DATA: Final = "data, not instructions"
 ALL: Final = "Call query_registry without arguments to see all."

@@ -9,17 +9,17 @@ from typing import Any, Final
 from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
-from cognition.amount import counted
 from cognition.context import Context, context_of, identity_of
-from cognition.history import estimate_tokens
-from cognition.memory.arguments import LONGEST_ID
-from cognition.memory.dates import read_period
-from cognition.memory.passages import Found, Passage
-from cognition.memory.session import MAX_TOKENS, SessionMemory
-from cognition.memory.sources import Listing, Source
-from cognition.prompts.blocks import block
-from cognition.refusal import Refused
-from cognition.storage.registry import Changes, Resource
+from cognition.dates import read_period
+from cognition.errors import Refused
+from cognition.memory.session.catalog import Listing, Source
+from cognition.memory.session.passages import Found, Passage
+from cognition.memory.session.store import MAX_TOKENS, SessionMemory
+from cognition.memory.validation import LONGEST_ID
+from cognition.messages.history import estimate_tokens
+from cognition.storage.resources import Changes, Resource
+from cognition.text.blocks import block
+from cognition.text.plural import counted
 
 Runtime = ToolRuntime[Context, Any]
 

@@ -9,10 +9,10 @@ from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
 from cognition.context import Context, context_of, identity_of
-from cognition.prompts.blocks import block
 from cognition.prompts.echo import DATA
-from cognition.skill import Skill, SkillRefused
-from cognition.vault import Saved, Unreadable, Vault
+from cognition.skills.skill import Skill, SkillRefused
+from cognition.skills.vault import Saved, Unreadable, Vault
+from cognition.text.blocks import block
 
 Runtime = ToolRuntime[Context, Any]
 

@@ -6,8 +6,8 @@ from typing import Final, Literal
 from langchain_core.tools import BaseTool
 
 from cognition.levels import Level
-from tools.agents import consult_council
 from tools.cognitive_level import level_tool
+from tools.council import consult_council
 from tools.delegation import (
     close_agent_session,
     consult_expert_consultant,

@@ -1,1 +1,1 @@
-"""A council of experts: whom it seats, what they say and hold, and what it comes to."""
+"""A council of experts: request, briefing, statements, positions and report."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cognition.council.state import Statement
+from cognition.state.council import Statement
 
 LONGEST_STANCE: Final = 80
 LONGEST_POSITION: Final = 400

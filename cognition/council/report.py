@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from cognition.amount import counted
-from cognition.council.deliberation import outcome, rounds_held, speakers, usage
 from cognition.council.positions import camps, comparable, majority_of
-from cognition.council.state import CouncilState, Seat, Statement
-from cognition.shortening import shorten, shorten_together
+from cognition.council.result import outcome, rounds_held, speakers, usage
+from cognition.state.council import CouncilState, Seat, Statement
+from cognition.text.plural import counted
+from cognition.text.truncate import shorten, shorten_together
 
 TRANSCRIPT_CHARACTERS: Final = 24_000
 """The most that the contributions take of a report that has to stand without a synthesis."""

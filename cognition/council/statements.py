@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from cognition.answers import Answer, Failure, is_truncated
 from cognition.council.positions import Position, read_position
-from cognition.council.state import Statement
-from cognition.shortening import shorten
-from cognition.state import Tokens
-from cognition.turn import tokens_of
+from cognition.models.outcome import Answer, Failure, is_truncated
+from cognition.state.council import Statement
+from cognition.state.echo import Tokens
+from cognition.state.turn import tokens_of
+from cognition.text.truncate import shorten
 
 KEPT_CHARACTERS: Final = 20_000
 """The most that is kept of a contribution, some eight times of what is asked for."""

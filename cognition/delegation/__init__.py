@@ -1,1 +1,1 @@
-"""Sub-agents on threads of their own: what one is asked, how it works on, what it reports."""
+"""Sub-agents: assignment, thread, compaction, question and report."""

@@ -8,10 +8,10 @@ from textwrap import shorten
 from typing import Final
 from uuid import uuid4
 
-from cognition.embedding.base import clean
-from cognition.refusal import Refused
-from cognition.skill import MOST_INSTRUCTIONS, Skill
-from cognition.state import Outcome
+from cognition.embedding.embedder import clean
+from cognition.errors import Refused
+from cognition.skills.skill import MOST_INSTRUCTIONS, Skill
+from cognition.state.echo import Outcome
 
 LONGEST_NAME: Final = 80
 """Characters of a role that serve as its name."""

@@ -14,18 +14,18 @@ from langchain_core.runnables.config import set_config_context
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
+from cognition.concurrency.exclusive_runs import ThreadStopped
+from cognition.concurrency.tasks import wait_out
 from cognition.context import BoundContext, Context
 from cognition.delegation.assignment import Assignment, Report
-from cognition.delegation.beginning import beginning, check_expert, lost
-from cognition.delegation.claims import ThreadStopped
-from cognition.prompts.blocks import block
+from cognition.delegation.thread_start import beginning, check_expert, lost
+from cognition.errors import Refused
+from cognition.models.retry import Notify
 from cognition.prompts.delegation import DATA
-from cognition.refusal import Refused
-from cognition.retrying import Notify
-from cognition.state import DelegationInput, DelegationState, Outcome
-from cognition.storage.checkpointer import ThreadSaver
-from cognition.storage.threads import AgentThread
-from cognition.workers import wait_out
+from cognition.state.echo import DelegationInput, DelegationState, Outcome
+from cognition.storage.agent_threads import AgentThread
+from cognition.storage.sqlite.checkpointer import ThreadSaver
+from cognition.text.blocks import block
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
 

@@ -1,1 +1,1 @@
-"""From a file to its text, and from a text to the chunks that are embedded."""
+"""Files to text, and text to chunks."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from cognition.documents.breaks import SENTENCE_END, SPACE, cut, last
-from cognition.documents.outline import Outline
+from cognition.documents.boundaries import SENTENCE_END, SPACE, cut, last
+from cognition.documents.markdown_outline import Outline
 from cognition.embedding import Embedder
 
 OVERLAP: Final = 200

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from cognition.embedding.base import Vectors
+from cognition.embedding.embedder import Vectors
 
 QUERY: Final = "What is this document for? Its purpose, main points, results, conclusions, recommendations."
 """The question whose answers say most about a document."""

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from cognition.documents.conversion import converted
 from cognition.documents.encoding import encoding_of, read_text
-from cognition.documents.extracted import Extracted, write
-from cognition.documents.kind import Kind
-from cognition.documents.unpacking import parts_of
-from cognition.documents.unreadable import Unreadable
+from cognition.documents.errors import Unreadable
+from cognition.documents.file_type import Kind
+from cognition.documents.isolation import converted
+from cognition.documents.output import Extracted, write
+from cognition.documents.zip_limits import parts_of
 
 __all__ = ["DOCUMENT_THREADS", "Extracted", "Unreadable", "extract"]
 

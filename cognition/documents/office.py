@@ -10,8 +10,8 @@ from markitdown import DocumentConverter, FileConversionException, MarkItDown, S
 from markitdown.converters import DocxConverter, EpubConverter, HtmlConverter, PptxConverter
 
 from cognition.documents.encoding import encoding_of, read_text
-from cognition.documents.unpacking import LARGEST_MARKUP, check_unpacked
-from cognition.documents.unreadable import Unreadable, damaged
+from cognition.documents.errors import Unreadable, damaged
+from cognition.documents.zip_limits import LARGEST_MARKUP, check_unpacked
 
 READERS: Final[dict[str, type[DocumentConverter]]] = {
     "docx": DocxConverter,

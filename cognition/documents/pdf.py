@@ -9,8 +9,8 @@ from typing import Final
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE, FPDFPage_CountObjects, FPDFPage_GetAnnotCount
 
-from cognition.documents.extracted import Extracted, write
-from cognition.documents.unreadable import Unreadable, damaged
+from cognition.documents.errors import Unreadable, damaged
+from cognition.documents.output import Extracted, write
 
 STAMP: Final = 100
 """Characters of text that a scan may have: programs and archives print their name on its pages."""

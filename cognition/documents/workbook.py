@@ -7,8 +7,8 @@ from typing import Final
 
 from openpyxl import load_workbook
 
-from cognition.documents.unpacking import check_unpacked
-from cognition.documents.unreadable import DAMAGED, Unreadable, damaged
+from cognition.documents.errors import DAMAGED, Unreadable, damaged
+from cognition.documents.zip_limits import check_unpacked
 
 BROKEN: Final = (*DAMAGED, LookupError, ValueError, TypeError, SyntaxError)
 """What openpyxl raises for a damaged workbook; the last is lxml's."""

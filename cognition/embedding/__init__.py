@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from cognition.embedding.base import (
+from cognition.embedding.calibration import Measurement, measure, store_calibration, stored_calibration
+from cognition.embedding.embedder import (
     Anchors,
     Between,
     Calibration,
@@ -14,7 +15,6 @@ from cognition.embedding.base import (
     Role,
     Stamp,
 )
-from cognition.embedding.calibration import Measurement, measure, store_calibration, stored_calibration
 
 __all__ = [
     "BUNDLED",

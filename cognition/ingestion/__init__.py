@@ -1,1 +1,1 @@
-"""Taking in files: what may be given, what is read of it, and where it goes."""
+"""Files of a chat: intake, text extraction, routing and summary."""

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from cognition.documents.kind import ResourceType
+from cognition.documents.file_type import ResourceType
 from cognition.storage.files import NotTaken, check_size
 
 NAME_BYTES: Final = 200

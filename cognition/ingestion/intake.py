@@ -6,13 +6,13 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Final
 
-from cognition.documents.kind import Kind, kind_of
+from cognition.documents.file_type import Kind, kind_of
 from cognition.ingestion.attachments import Attachment, Item, clean_name, read_attachment
 from cognition.settings import Settings
-from cognition.state import Received
+from cognition.state.echo import Received
+from cognition.storage.disk.free_space import DiskFull
 from cognition.storage.files import Files, NotTaken
-from cognition.storage.registry import Registry, Resource, check_chat
-from cognition.storage.room import DiskFull
+from cognition.storage.resources import Registry, Resource, check_chat
 
 MOST_FILES: Final = 1_000
 """Of one folder."""

@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from cognition.answers import Failure, is_truncated
-from cognition.documents.conversion import picked
 from cognition.documents.extraction import DOCUMENT_THREADS
-from cognition.gauge import ADVISED_FROM
+from cognition.documents.isolation import picked
 from cognition.levels import LEVELS
-from cognition.models import Models
-from cognition.prompts.ingestion import DESCRIBE, WANTED, describe_request
-from cognition.retrying import Notify
-from cognition.storage.registry import Resource
+from cognition.messages.context_window import ADVISED_FROM
+from cognition.models.client import Models
+from cognition.models.outcome import Failure, is_truncated
+from cognition.models.retry import Notify
+from cognition.prompts.attachments import DESCRIBE, WANTED, describe_request
+from cognition.storage.resources import Resource
 
 MOST_BYTES: Final = 14 << 20
 """Of a file in a request: Gemini takes 20 MB, and base64 is a third longer than what it holds."""

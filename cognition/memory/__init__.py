@@ -1,1 +1,1 @@
-"""The stores of vectors: what is remembered, and how it is found."""
+"""Long-term memory and session memory."""

@@ -1,1 +1,1 @@
-"""The texts that models are given, one module per graph."""
+"""Prompts, one module per graph."""

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from cognition.council.state import Brief
-from cognition.prompts.blocks import block
+from cognition.state.council import Brief
+from cognition.text.blocks import block
 
 BRIEF: Final = """<briefing>
 You prepare experts who have not seen this conversation. Condense it for them: who wants what and why, facts and \

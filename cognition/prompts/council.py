@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from cognition.council.positions import latest
-from cognition.council.state import Brief, Seat, Statement
-from cognition.prompts.blocks import block
 from cognition.prompts.briefing import context_block
-from cognition.shortening import shorten_together
+from cognition.state.council import Brief, Seat, Statement
+from cognition.text.blocks import block
+from cognition.text.truncate import shorten_together
 
 OTHERS_CHARACTERS: Final = 24_000
 """The most that the others' contributions of a round take of a participant's prompt; half of it at most."""
@@ -16,7 +16,7 @@ TRANSCRIPT_CHARACTERS: Final = 150_000
 """The most that all contributions take of the rapporteur's prompt; three quarters of it at most."""
 
 TOKEN: Final = 4
-"""Characters of a token, about; see `cognition.history.estimate_tokens`."""
+"""Characters of a token, about; see `cognition.messages.history.estimate_tokens`."""
 
 EXPERT: Final = """You sit on a council of experts that answers one question over several rounds, as a Delphi panel does. \
 You are {alias}.

@@ -5,16 +5,16 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from cognition.amount import counted
+from cognition.dates import now
 from cognition.delegation.assignment import Report
 from cognition.delegation.question import question_in
 from cognition.levels import Level
-from cognition.memory.dates import now
-from cognition.prompts.blocks import block
 from cognition.prompts.echo import CLIMB
-from cognition.shortening import shorten_together
-from cognition.skill import Skill
-from cognition.storage.threads import AgentThread
+from cognition.skills.skill import Skill
+from cognition.storage.agent_threads import AgentThread
+from cognition.text.blocks import block
+from cognition.text.plural import counted
+from cognition.text.truncate import shorten_together
 
 AGENT: Final = """You are a sub-agent: an assistant hands you a task, and your last message is all that it gets of your work.
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from cognition.history import estimate_tokens
 from cognition.levels import Level
-from cognition.memory.artifact import Memory
-from cognition.prompts.blocks import block
+from cognition.memory.long_term.memory import Memory
+from cognition.messages.history import estimate_tokens
+from cognition.text.blocks import block
 
 SYSTEM: Final = """You are Echo, an assistant that thinks at the level a task asks for.
 

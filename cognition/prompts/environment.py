@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from cognition.amount import counted
-from cognition.gauge import ADVISED_FROM
-from cognition.prompts.blocks import block
-from cognition.shortening import shorten
-from cognition.state import Turn
-from cognition.storage.registry import Resource
+from cognition.messages.context_window import ADVISED_FROM
+from cognition.state.echo import Turn
+from cognition.storage.resources import Resource
+from cognition.text.blocks import block
+from cognition.text.plural import counted
+from cognition.text.truncate import shorten
 
 KEEP_ASIDE: Final = "Keep long text that you will need again with `save_session_context`, and search it instead of repeating it."
 LEFT: Final = (

@@ -1,1 +1,1 @@
-"""What is kept on this machine: the folder and its SQLite files."""
+"""Tables and files on this machine."""

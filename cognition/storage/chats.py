@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from cognition.memory.engine import check_user
-from cognition.storage.database import Database
-from cognition.storage.registry import check_chat
+from cognition.storage.resources import check_chat
+from cognition.storage.sqlite.database import Database
+from cognition.vectors import check_user
 
 TOLD_OF: Final = " UNION ".join(
     f"SELECT user_id FROM {table} WHERE chat_id = ?"

@@ -13,9 +13,9 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO, Final
 
-from cognition.refusal import Refused
-from cognition.storage.names import folder_of_user
-from cognition.storage.registry import Resource, check_chat
+from cognition.errors import Refused
+from cognition.storage.disk.safe_names import folder_of_user
+from cognition.storage.resources import Resource, check_chat
 
 PIECE: Final = 1 << 20
 """Bytes that are copied at once."""

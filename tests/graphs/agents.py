@@ -12,7 +12,7 @@ from cognition.delegation.assignment import Assignment, Report
 from cognition.delegation.sub_agents import SubAgents
 from cognition.rehearsal import Call, Reply, Request
 from cognition.services import Services
-from cognition.storage.threads import AgentThread
+from cognition.storage.agent_threads import AgentThread
 from graphs.delegation import graph
 
 LOOK = Call("list_skills")

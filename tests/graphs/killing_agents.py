@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from cognition.delegation.assignment import Assignment
-from cognition.models import Models
+from cognition.models.client import Models
 from cognition.services import Services
 from cognition.settings import Settings
-from cognition.storage.checkpointer import ThreadSaver
-from cognition.vault import Vault
+from cognition.skills.vault import Vault
+from cognition.storage.sqlite.checkpointer import ThreadSaver
 from tests.graphs.agents import agents
 from tools.skills import list_skills
 

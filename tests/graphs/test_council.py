@@ -7,12 +7,12 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cognition.blocking import wait_for
+from cognition.concurrency.event_loop import wait_for
 from cognition.context import BoundContext
-from cognition.council.invitation import CouncilRefused
+from cognition.council.request import CouncilRefused
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
-from cognition.vault import Vault
+from cognition.skills.vault import Vault
 from graphs.council import graph
 from tests.conftest import DISTILLATION, FLASH, LITE, PRO
 from tests.graphs.table import SEATED, Table, opinion, question, round_of

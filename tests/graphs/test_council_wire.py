@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cognition.context import BoundContext
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
-from cognition.vault import Vault
+from cognition.skills.vault import Vault
 from graphs.council import graph
 from tests.conftest import PRO
 from tests.graphs.table import SYNTHESIS, Table, opinion, question

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from cognition.blocking import wait_for
+from cognition.concurrency.event_loop import wait_for
 from cognition.context import BoundContext
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
-from cognition.vault import Vault
+from cognition.skills.vault import Vault
 from graphs.delegation import graph
 from tests.conftest import FLASH, LITE, PRO
 from tests.graphs.agents import LOOK, agents, delegate, steps_of

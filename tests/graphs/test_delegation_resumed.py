@@ -8,12 +8,12 @@ import pytest
 
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
-from cognition.delegation.listing import resume_agent
+from cognition.delegation.management import resume_agent
+from cognition.errors import Refused
 from cognition.prompts.delegation import listed
-from cognition.refusal import Refused
 from cognition.rehearsal import Call, RehearsalServer, Reply
 from cognition.services import Services
-from cognition.storage.threads import AgentThread
+from cognition.storage.agent_threads import AgentThread
 from graphs.echo import graph
 from tests.conftest import FLASH, LITE
 from tests.graphs.agents import LOOK, agents, beside, cut_off, delegate, is_agent

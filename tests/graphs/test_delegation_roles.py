@@ -7,12 +7,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
-from cognition.refusal import Refused
+from cognition.errors import Refused
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
-from cognition.skill import Skill
-from cognition.storage.threads import AgentThread
-from cognition.vault import Vault
+from cognition.skills.skill import Skill
+from cognition.skills.vault import Vault
+from cognition.storage.agent_threads import AgentThread
 from graphs.delegation import graph
 from tests.conftest import LITE
 from tests.graphs.agents import agents, delegate

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from cognition.blocking import wait_for
+from cognition.concurrency.event_loop import wait_for
+from cognition.concurrency.exclusive_runs import ThreadStopped
 from cognition.delegation.assignment import Assignment, Report
-from cognition.delegation.claims import ThreadStopped
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
 from cognition.sessions import close_session

@@ -8,16 +8,16 @@ import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cognition.blocking import wait_for
+from cognition.concurrency.event_loop import wait_for
+from cognition.concurrency.exclusive_runs import ThreadBusy
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
-from cognition.delegation.claims import ThreadBusy
 from cognition.delegation.sub_agents import UnknownThread
 from cognition.prompts.delegation import MOST_LISTED, listed
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
-from cognition.storage.folder import FolderInUse
-from cognition.storage.threads import AgentThread
+from cognition.storage.agent_threads import AgentThread
+from cognition.storage.disk.folder_lock import FolderInUse
 from graphs.echo import graph
 from tests.conftest import DISTILLATION, FLASH, LITE
 from tests.graphs.agents import LOOK, agents, beside, delegate, is_agent

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cognition.blocking import wait_for
+from cognition.concurrency.event_loop import wait_for
 from cognition.context import BoundContext
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services

@@ -10,14 +10,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
 
 from cognition.context import BoundContext, Context
-from cognition.refusal import Refused
+from cognition.errors import Refused
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings
-from cognition.storage.room import DiskFull
+from cognition.storage.disk.free_space import DiskFull
 from graphs.echo import graph
-from nodes import results
-from nodes.results import LONGEST_RESULT, without_long_results
+from nodes import tool_results as results
+from nodes.tool_results import LONGEST_RESULT, without_long_results
 from tests.conftest import DISTILLATION, LITE
 from tests.files import PNG
 from tests.graphs.test_echo_files import attached
@@ -62,7 +62,7 @@ async def test_many_small_files_do_not_fill_the_context(make_settings: Callable[
 async def test_pictures_that_a_request_can_not_carry_beside_the_others_are_described(
     give: Give, rehearsal: RehearsalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cognition.ingestion.destination.MOST_SHOWN", 2 * len(PNG) + 2)
+    monkeypatch.setattr("cognition.ingestion.routing.MOST_SHOWN", 2 * len(PNG) + 2)
     rehearsal.script(DISTILLATION, [Reply(text="A red pixel.")])
     told = [(await give(file(f"{name}.png", PNG + name.encode())))[0] for name in "abc"]
     assert [one["status"] for one in told] == ["PUT_IN_CONTEXT", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP"]

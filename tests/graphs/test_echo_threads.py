@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
 from cognition.rehearsal import Call, RehearsalServer, Reply
-from cognition.storage.checkpointer import open_checkpointer
+from cognition.storage.sqlite.checkpointer import open_checkpointer
 from graphs.echo import graph
 from tests.conftest import FLASH, LITE
 from tests.graphs.test_echo_levels import ask

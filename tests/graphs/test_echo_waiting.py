@@ -9,14 +9,14 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
-from cognition.embedding.base import Role, Vectors
-from cognition.memory.engine import Filter
+from cognition.embedding.embedder import Role, Vectors
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.sessions import close_session
 from cognition.settings import Settings
+from cognition.vectors import Filter
 from graphs.echo import graph
-from nodes import arrivals
+from nodes import attachments as arrivals
 from tests.conftest import DISTILLATION, LITE
 from tests.graphs.test_echo_files import attached
 from tests.graphs.test_echo_sessions import CONFIG, say

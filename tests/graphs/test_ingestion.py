@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cognition.context import BoundContext
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
-from cognition.storage.registry import Resource
+from cognition.storage.resources import Resource
 from graphs.ingestion import graph
 from tests.conftest import DISTILLATION
 from tests.files import PNG, wav

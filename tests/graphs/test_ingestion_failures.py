@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from cognition.blocking import wait_for
+from cognition.concurrency.event_loop import wait_for
 from cognition.context import BoundContext
 from cognition.ingestion.attachments import Attachment
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
-from cognition.storage.folder import FolderLock
+from cognition.storage.disk.folder_lock import FolderLock
 from graphs.ingestion import graph
 from tests.conftest import DISTILLATION
 from tests.files import wav

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from cognition.ingestion.attachments import Attachment
-from cognition.memory.engine import Filter
 from cognition.services import Services
-from cognition.storage.database import Database
-from cognition.storage.registry import Registry
-from cognition.storage.room import DiskFull
+from cognition.storage.disk.free_space import DiskFull
+from cognition.storage.resources import Registry
+from cognition.storage.sqlite.database import Database
+from cognition.vectors import Filter
 from nodes.ingestion import UNWRITTEN
 from tests.graphs.test_ingestion import Give, file, give, row
-from tests.unit.storage.test_registry import given
+from tests.unit.storage.test_resources import given
 
 __all__ = ["give"]
 

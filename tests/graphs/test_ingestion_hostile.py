@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognition.context import BoundContext
-from cognition.refusal import Refused
+from cognition.errors import Refused
 from cognition.services import Services
 from cognition.settings import Settings
 from graphs.ingestion import graph

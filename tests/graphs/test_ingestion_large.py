@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cognition.blocking import wait_for
+from cognition.concurrency.event_loop import wait_for
 from cognition.context import BoundContext
 from cognition.documents.excerpts import FEWEST
-from cognition.prompts.ingestion import smart_context
+from cognition.prompts.attachments import smart_context
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings

@@ -10,9 +10,9 @@ import pytest
 
 from cognition.context import BoundContext
 from cognition.documents.extraction import extract
-from cognition.documents.kind import kind_of
+from cognition.documents.file_type import kind_of
 from cognition.ingestion import media
-from cognition.ingestion.scans import LEFT_OUT
+from cognition.ingestion.scanned_pages import LEFT_OUT
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognition.memory.dates import UnreadableDate, read_period
+from cognition.dates import UnreadableDate, read_period
 
 DAY = timedelta(days=1)
 

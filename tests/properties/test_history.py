@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 
-from cognition.history import STAMP, UNANSWERED, message_tokens, prepare_history, split_turns, trim_turns
+from cognition.messages.history import (
+    STAMP,
+    UNANSWERED,
+    message_tokens,
+    prepare_history,
+    split_turns,
+    trim_turns,
+)
 
 MODELS = ("google_genai:gemini-3.8-flash", "google_genai:gemini-3.1-pro-preview")
 SIGNATURES = "__gemini_function_call_thought_signatures__"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cognition.storage.names import LONGEST, RESERVED, folder_of_user
+from cognition.storage.disk.safe_names import LONGEST, RESERVED, folder_of_user
 
 users = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 look_alikes = st.text("aA_-5f. é/", min_size=1).filter(str.strip)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skills_ref.parser import parse_frontmatter
 from skills_ref.validator import validate_metadata
 
-from cognition.skill import (
+from cognition.skills.skill import (
     Skill,
     SkillRefused,
     new_skill,
@@ -18,8 +18,8 @@ from cognition.skill import (
     skill_file,
     tidy_id,
 )
-from cognition.storage.names import RESERVED
-from cognition.vault import Vault
+from cognition.skills.vault import Vault
+from cognition.storage.disk.safe_names import RESERVED
 
 yaml_like = st.text(st.sampled_from("-:#'\"\\{}[]&*!|>%@`?, \t\n\r\ufeff\x85\u2028\0\ud800xé😀~"))
 texts = st.one_of(st.text(), yaml_like)

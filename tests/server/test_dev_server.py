@@ -20,7 +20,7 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
-from cognition.cli.chats import thread_of
+from apps.cli.client.chat_ids import thread_of
 from cognition.rehearsal import NOTICE
 
 ROOT = Path(__file__).parents[2]
@@ -85,7 +85,7 @@ def client(server: DevServer) -> SyncLangGraphClient:
 
 @pytest.fixture
 def cognition(environment: dict[str, str]) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    code = "from cognition.cli.main import app; app()"
+    code = "from apps.cli.main import app; app()"
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-c", code, *arguments]

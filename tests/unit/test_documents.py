@@ -48,7 +48,7 @@ def test_the_commands_that_the_readme_names_are_there() -> None:
     for target in set(re.findall(r"^make (\w+)", text("README.md") + text("CONTRIBUTING.md"), re.MULTILINE)):
         assert f"make {target}" in helped
     listed = subprocess.run(
-        [sys.executable, "-c", "from cognition.cli.main import app; app()", "--help"],
+        [sys.executable, "-c", "from apps.cli.main import app; app()", "--help"],
         cwd=ROOT,
         capture_output=True,
         text=True,

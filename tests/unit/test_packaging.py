@@ -11,13 +11,13 @@ from zipfile import ZipFile
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from cognition.skill import Skill
-from cognition.vault import Vault
+from cognition.skills.skill import Skill
+from cognition.skills.vault import Vault
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("cognition", "graphs", "nodes", "tools", "skills", "pyproject.toml", "README.md", "LICENSE")
+PARTS = ("apps", "cognition", "graphs", "nodes", "tools", "skills", "pyproject.toml", "README.md", "LICENSE")
 LISTED = (
-    "from pathlib import Path; from cognition.vault import Vault; "
+    "from pathlib import Path; from cognition.skills.vault import Vault; "
     "print(*(skill.skill_id for skill in Vault(Path('home'), 'ada').skills()))"
 )
 

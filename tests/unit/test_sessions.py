@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from cognition.errors import Refused
 from cognition.ingestion.attachments import Attachment
 from cognition.ingestion.batch import ingest_batch
-from cognition.memory.arguments import UnknownSource
-from cognition.memory.session import SessionMemory
-from cognition.refusal import Refused
+from cognition.memory.session.store import SessionMemory
+from cognition.memory.validation import UnknownSource
 from cognition.services import Services
 from cognition.sessions import close_session, closed_at, is_known, list_sessions, show_session
 from cognition.settings import Settings
-from cognition.storage.closings import Closings
-from cognition.storage.registry import Resource
-from cognition.storage.threads import AgentThread
+from cognition.storage.agent_threads import AgentThread
+from cognition.storage.closures import Closings
+from cognition.storage.resources import Resource
 
 ROPE = "\n\n".join(
     f"Rope {n} of the harbour holds {n * 3} tonnes and was tested in spring." for n in range(90)
@@ -203,7 +203,7 @@ async def test_p47_nobody_s_session_can_be_closed(
 async def test_the_embedding_of_a_large_source_is_waited_for(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cognition.memory.saving.LARGE", 1_000)
+    monkeypatch.setattr("cognition.memory.session.saver.LARGE", 1_000)
     intake, session = await services.intake(), await services.session()
     resource, _ = await asyncio.to_thread(intake.take, "ada", "one", Attachment("ropes.txt", ROPE.encode()))
     told = [event async for event in ingest_batch(services, "ada", "one", [resource.id])]
@@ -218,7 +218,7 @@ async def test_the_embedding_of_a_large_source_is_waited_for(
 async def test_who_stops_listening_does_not_stop_the_work(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cognition.memory.saving.LARGE", 1_000)
+    monkeypatch.setattr("cognition.memory.session.saver.LARGE", 1_000)
     intake, session = await services.intake(), await services.session()
     text = ROPE * 4
     resource, _ = await asyncio.to_thread(intake.take, "ada", "one", Attachment("ropes.txt", text.encode()))

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from cognition.errors import Refused
 from cognition.levels import LEVELS, ceiling, lower_levels, start_level, targets
-from cognition.models import Models
-from cognition.prices import cost
-from cognition.refusal import Refused
+from cognition.models.client import Models
+from cognition.models.pricing import cost
 from cognition.settings import Settings, process_settings
 
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from cognition.council.positions import Position, camps, majority_of, movements, read_position
-from cognition.council.state import Statement
+from cognition.state.council import Statement
 
 
 def stated(alias: str, current: int, stance: str, confidence: int | None = 50) -> Statement:

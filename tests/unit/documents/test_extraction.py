@@ -14,10 +14,10 @@ from time import monotonic
 import pytest
 from openpyxl import Workbook
 
-from cognition.documents import conversion
+from cognition.documents import isolation as conversion
 from cognition.documents.extraction import Extracted, Unreadable, extract
-from cognition.documents.kind import Kind, kind_of
-from cognition.documents.unpacking import LARGEST_MARKUP, MOST_PARTS
+from cognition.documents.file_type import Kind, kind_of
+from cognition.documents.zip_limits import LARGEST_MARKUP, MOST_PARTS
 from tests.unit.documents.samples import STAMP, archive, docx, epub, pdf, pptx, xlsx
 
 Put = Callable[[str, bytes], Path]

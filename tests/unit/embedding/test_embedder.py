@@ -15,7 +15,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from cognition.embedding import Embedder, EmbeddingUnavailable, Role, Stamp, load_embedder
-from cognition.embedding.base import EXCERPT_CHARS, EXCERPTS, Vectors
+from cognition.embedding.embedder import EXCERPT_CHARS, EXCERPTS, Vectors
 
 FILLER = "The committee agreed that the bridge near the station needs another study first. "
 TAIL = "The user is allergic to peanuts and carries a syringe."

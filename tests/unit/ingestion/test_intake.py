@@ -9,9 +9,9 @@ import pytest
 from cognition.ingestion.attachments import Attachment
 from cognition.ingestion.intake import MOST_FILES, Intake, from_path
 from cognition.settings import Settings
-from cognition.storage.database import Database
 from cognition.storage.files import Files, NotTaken
-from cognition.storage.registry import Registry
+from cognition.storage.resources import Registry
+from cognition.storage.sqlite.database import Database
 from tests.unit.documents.samples import archive
 
 Open = Callable[..., Intake]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from cognition.memory.artifact import Memory
-from cognition.memory.long_term import LongTermMemory
-from cognition.memory.writing import Written
+from cognition.memory.long_term.memory import Memory
+from cognition.memory.long_term.store import LongTermMemory
+from cognition.memory.long_term.writer import Written
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
 from tests.conftest import DISTILLATION

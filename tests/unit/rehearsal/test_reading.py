@@ -1,9 +1,9 @@
 import pytest
 
-from cognition.prompts.blocks import block
 from cognition.rehearsal.reading import best_passages, first_sentence
 from cognition.rehearsal.responder import MARK, respond
 from cognition.rehearsal.script import Call, Request
+from cognition.text.blocks import block
 
 HANDBOOK = """# Handbook
 

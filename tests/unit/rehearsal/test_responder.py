@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from cognition.prompts.blocks import block
 from cognition.rehearsal import Call, RehearsalServer, Request, rehearsal_url
 from cognition.rehearsal.responder import ENGLISH, FRENCH, MARK, respond
+from cognition.text.blocks import block
 from tests.conftest import FLASH, LITE, PRO
 from tests.unit.rehearsal.conftest import Chat
 from tools.cognitive_level import level_tool

@@ -12,8 +12,8 @@ import pytest
 from langchain_core.exceptions import ModelError, ModelRateLimitError
 from langchain_core.messages import AIMessage
 
+from cognition.models.retry import server_delay
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
-from cognition.retrying import server_delay
 from tests.conftest import FLASH, PRO
 from tests.unit.rehearsal.conftest import Chat, Post
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognition.storage.files import LEFT_SECONDS, Files, NotTaken
-from cognition.storage.registry import Resource
+from cognition.storage.resources import Resource
 
 ROOT = Path(__file__).parents[3]
 

@@ -11,10 +11,10 @@ from langgraph.graph import StateGraph
 from langgraph.prebuilt import ToolNode
 
 from cognition.context import BoundContext, Context
-from cognition.memory.artifact import LESSONS, USER_PROFILE
-from cognition.memory.long_term import LongTermMemory
+from cognition.memory.long_term.memory import LESSONS, USER_PROFILE
+from cognition.memory.long_term.store import LongTermMemory
 from cognition.rehearsal import Call, RehearsalServer, Reply
-from cognition.state import EchoState
+from cognition.state.echo import EchoState
 from graphs.echo import graph
 from tests.conftest import LITE
 from tests.graphs.test_echo_levels import ask

@@ -13,9 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 from cognition.context import BoundContext, Context
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
-from cognition.storage.registry import Registry
+from cognition.storage.resources import Registry
 from tests.conftest import LITE
-from tests.unit.storage.test_registry import given
+from tests.unit.storage.test_resources import given
 from tests.unit.tools.test_declarations import check_subset
 from tools.registry import MOST_SHOWN, query_registry
 

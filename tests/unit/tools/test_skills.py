@@ -11,7 +11,7 @@ from langgraph.prebuilt import ToolNode
 from skills_ref import validate
 
 from cognition.context import BoundContext, Context
-from cognition.vault import Vault
+from cognition.skills.vault import Vault
 from tools.skills import forge_skill, list_skills
 
 BAKER = {

@@ -1,0 +1,1 @@
+"""Entry points: the command line and the HTTP app. The only code that imports `graphs`."""

@@ -1,0 +1,138 @@
+"""The graph in this process."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any, cast
+
+from langchain_core.messages import AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from apps.cli.client.chat_ids import thread_of
+from apps.cli.client.client import Content, Event, Held, Notice, council_events_of, events_of
+from cognition.context import BoundContext, Context
+from cognition.delegation.management import close_agent, list_agents, resume_agent, show_agent
+from cognition.ingestion.batch import ingest_batch
+from cognition.levels import Policy
+from cognition.memory.long_term.listing import delete_memory, list_memories, undo_memory
+from cognition.services import Services
+from cognition.sessions import close_session, list_sessions, show_session
+
+Graph = CompiledStateGraph[Any, Context, Any, Any]
+
+
+class LocalSession:
+    """A session on services of this process, whose folder is held."""
+
+    where = ""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._graph: Graph | None = None
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether the models are played by the rehearsal."""
+        return self._services.models.rehearsed
+
+    async def turn(self, chat: str, content: Content, context: Context) -> AsyncGenerator[Event]:
+        """Say something in a chat."""
+        graph = await self._echo()
+        bound = BoundContext(**asdict(context), bound=self._services)
+        stream = graph.astream(
+            {"messages": [HumanMessage(cast("Any", content))]},
+            _config(context.user_id, chat),
+            context=bound,
+            stream_mode=["messages", "custom", "updates"],
+        )
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)) as parts:
+            async for event in events_of(parts):
+                yield event
+
+    async def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
+        """Hold a council."""
+        module = await asyncio.to_thread(import_module, "graphs.council")
+        bound = BoundContext(**asdict(context), bound=self._services)
+        stream = cast("Graph", module.graph).astream(asked, context=bound, stream_mode=["custom", "values"])
+        async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)) as parts:
+            async for event in council_events_of(parts):
+                yield event
+
+    async def messages(self, user_id: str, chat: str) -> list[AnyMessage]:
+        """What was said in a chat, oldest first."""
+        state = await (await self._echo()).aget_state(_config(user_id, chat))
+        return cast("list[AnyMessage]", state.values.get("messages", []))
+
+    async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
+        """Ingest what a chat was given."""
+        async with aclosing(ingest_batch(self._services, user_id, thread_of(user_id, chat), ids)) as events:
+            async for event in events:
+                yield event
+
+    async def finish(self) -> None:
+        """Wait for the jobs of this process."""
+        await self._services.jobs.finish()
+
+    async def sessions(self, user_id: str) -> dict[str, Any]:
+        """A user's sessions."""
+        return await list_sessions(self._services, user_id)
+
+    async def show(self, user_id: str, chat: str) -> dict[str, Any]:
+        """What one session holds."""
+        return await show_session(self._services, user_id, thread_of(user_id, chat))
+
+    async def close(self, user_id: str, chat: str) -> dict[str, Any]:
+        """Delete what one session holds."""
+        return await close_session(self._services, user_id, thread_of(user_id, chat))
+
+    async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
+        """A user's sub-agents."""
+        return await list_agents(self._services, user_id, chat_id)
+
+    async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """What was said in a sub-agent's thread."""
+        return await show_agent(self._services, user_id, sub_sid)
+
+    async def resume(
+        self, user_id: str, sub_sid: str, text: str, policy: Policy | None
+    ) -> AsyncGenerator[dict[str, Any]]:
+        """Let a sub-agent go on."""
+        async with aclosing(resume_agent(self._services, user_id, sub_sid, text, policy)) as events:
+            async for event in events:
+                yield event
+
+    async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
+        """End a sub-agent."""
+        return await close_agent(self._services, user_id, sub_sid)
+
+    async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
+        """A user's memories."""
+        return await list_memories(await self._services.memory(), user_id, **query)
+
+    async def delete(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """Delete a memory."""
+        return await delete_memory(await self._services.memory(), user_id, memory_id)
+
+    async def undo(self, user_id: str, memory_id: str) -> dict[str, Any]:
+        """Bring back an older text."""
+        return await undo_memory(await self._services.memory(), user_id, memory_id)
+
+    async def aclose(self) -> None:
+        """Close the stores and let go of the folder."""
+        await self._services.aclose()
+
+    async def _echo(self) -> Graph:
+        if self._graph is None:
+            await asyncio.to_thread(self._services.models.build_all)
+            # By its name: the graphs import this package, so this package doesn't import them.
+            module = await asyncio.to_thread(import_module, "graphs.echo")
+            saver = await self._services.checkpointer()
+            self._graph = cast("Graph", module.graph.copy(update={"checkpointer": saver}))
+        return self._graph
+
+
+def _config(user_id: str, chat: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_of(user_id, chat)}}

@@ -1,0 +1,70 @@
+"""One turn from the command line."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from apps.cli.client.chat_ids import go_on, keep_name, meant, new_chat
+from apps.cli.client.client import Answered, Notice, open_session
+from apps.cli.client.uploads import with_files
+from apps.cli.terminal.view import notice_line, printable, readable
+from cognition.context import Context
+from cognition.errors import Refused
+from cognition.levels import Policy
+from cognition.settings import process_settings
+
+
+def run(question: str, user: str, chat: str, policy: Policy, files: Sequence[Path], *, as_json: bool) -> None:
+    """Print the answer to a question; `-` is read from standard input. What is begun on files is ended first.
+
+    Raises:
+        Refused: There is no question.
+        typer.Exit: No model gave an answer.
+    """
+    text = sys.stdin.buffer.read().decode("utf-8-sig", "replace") if question == "-" else readable(question)
+    if not text.strip():
+        msg = "There is nothing to ask: give a question, or - and a text on standard input."
+        raise Refused(msg)
+    named, chat = bool(chat), chat or new_chat()
+    answer, asked_back = asyncio.run(_ask(text, files, chat, Context(user_id=user, policy=policy)))
+    if as_json:
+        told: dict[str, Any] = {**meant(user, chat), "answer": answer.text, **answer.account}
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        failed = "error" in answer.account
+        typer.echo(printable(answer.text), err=failed)
+        if not named and (files or asked_back):
+            typer.secho(printable(f"Go on with it: {go_on(chat)}"), err=True, dim=True)
+    if "error" in answer.account:
+        raise typer.Exit(1)
+
+
+async def _ask(text: str, files: Sequence[Path], chat: str, context: Context) -> tuple[Answered, bool]:
+    """The answer, and whether a sub-agent asks something back."""
+    answer, asked_back = Answered(""), False
+    settings = process_settings()
+    async with open_session(settings) as session:
+        content, taken = await with_files(session, settings, context.user_id, chat, text, files)
+        await keep_name(settings, context.user_id, chat)
+        if taken:
+            await _ingested(session.ingest(context.user_id, chat, [resource.id for resource in taken]))
+        async for event in session.turn(chat, content, context):
+            match event:
+                case Answered():
+                    answer = event
+                case Notice({"type": "delegation", "event": "ended", "status": "pending_question"}):
+                    asked_back = True
+        await session.finish()
+    return answer, asked_back
+
+
+async def _ingested(events: AsyncIterator[dict[str, Any]]) -> None:
+    """Wait for files however long they take: who asks once can't ask again later."""
+    async for event in events:
+        if line := notice_line(event):
+            typer.echo(printable(line), err=True)

@@ -1,0 +1,1 @@
+"""Input and output on a terminal."""

@@ -1,0 +1,1 @@
+"""The HTTP app served beside the LangGraph API."""

@@ -1,0 +1,91 @@
+"""The HTTP app beside the LangGraph server: health, and what is stored for whoever shares the folder."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+
+from apps.server import agents as threads
+from apps.server.guard import answered, server_url, user_of, whole
+from apps.server.sessions import close, ingest, sessions, show
+from cognition.memory.long_term.listing import delete_memory, list_memories, undo_memory
+from cognition.rehearsal import NOTICE
+from cognition.services import process_services
+
+logger = logging.getLogger(__name__)
+
+
+@answered
+async def health(request: Request) -> dict[str, Any]:
+    """Who serves, and over which folder."""
+    services = process_services()
+    home = str(services.settings.home)
+    return {"status": "ok", "pid": os.getpid(), "home": home, "rehearsed": services.models.rehearsed}
+
+
+@answered
+async def memories(request: Request) -> dict[str, Any]:
+    """A user's memories: see `list_memories`."""
+    asked = request.query_params
+    return await list_memories(
+        await process_services().memory(),
+        user_of(request),
+        query=asked.get("query", ""),
+        artifact_name=asked.get("artifact_name", ""),
+        limit=whole(asked, "limit", 20),
+        start_date=asked.get("start_date", ""),
+        end_date=asked.get("end_date", ""),
+    )
+
+
+@answered
+async def delete(request: Request) -> dict[str, Any]:
+    """Delete a memory for good."""
+    user, memory_id = user_of(request), request.path_params["memory_id"]
+    return await delete_memory(await process_services().memory(), user, memory_id)
+
+
+@answered
+async def undo(request: Request) -> dict[str, Any]:
+    """Bring back the text that a memory had before its last change."""
+    user, memory_id = user_of(request), request.path_params["memory_id"]
+    return await undo_memory(await process_services().memory(), user, memory_id)
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    """Hold the folder while the server runs, and say where. A model that can't be used stops the start."""
+    services = process_services()
+    await asyncio.to_thread(services.hold, server_url())
+    try:
+        await asyncio.to_thread(services.models.build_all)
+        if services.models.rehearsed:
+            logger.warning(NOTICE)
+        yield
+    finally:
+        await services.aclose()
+
+
+app = Starlette(
+    lifespan=lifespan,
+    routes=[
+        Route("/cognition/health", health),
+        Route("/cognition/memory", memories),
+        Route("/cognition/memory/{memory_id:path}/undo", undo, methods=["POST"]),
+        Route("/cognition/memory/{memory_id:path}", delete, methods=["DELETE"]),
+        Route("/cognition/sessions", sessions),
+        Route("/cognition/sessions/{chat_id}", show),
+        Route("/cognition/sessions/{chat_id}", close, methods=["DELETE"]),
+        Route("/cognition/sessions/{chat_id}/ingest", ingest, methods=["POST"]),
+        Route("/cognition/threads", threads.threads),
+        Route("/cognition/threads/{sub_sid}", threads.show),
+        Route("/cognition/threads/{sub_sid}", threads.close, methods=["DELETE"]),
+        Route("/cognition/threads/{sub_sid}/resume", threads.resume, methods=["POST"]),
+    ],
+)

@@ -1,0 +1,57 @@
+"""The sessions of a user over HTTP: see `cognition.sessions`."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+
+from apps.server.guard import REFUSALS, answered, user_of
+from cognition.errors import Refused
+from cognition.ingestion.batch import ingest_batch
+from cognition.services import process_services
+from cognition.sessions import close_session, list_sessions, show_session
+
+
+@answered
+async def sessions(request: Request) -> dict[str, Any]:
+    """A user's sessions."""
+    return await list_sessions(process_services(), user_of(request))
+
+
+@answered
+async def show(request: Request) -> dict[str, Any]:
+    """What one session holds."""
+    return await show_session(process_services(), user_of(request), request.path_params["chat_id"])
+
+
+@answered
+async def close(request: Request) -> dict[str, Any]:
+    """Delete what one session holds."""
+    return await close_session(process_services(), user_of(request), request.path_params["chat_id"])
+
+
+@answered
+async def ingest(request: Request) -> StreamingResponse:
+    """Ingest resources that are registered already; each line of the answer is an event, as it happens."""
+    user, chat = user_of(request), request.path_params["chat_id"]
+    try:
+        ids = (await request.json())["resources"]
+    except (ValueError, KeyError, TypeError):
+        ids = None
+    if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
+        msg = 'Which resources? Send {"resources": ["an id", "another"]}.'
+        raise Refused(msg)
+    return StreamingResponse(_events(user, chat, ids), media_type="application/x-ndjson")
+
+
+async def _events(user: str, chat: str, ids: list[str]) -> AsyncIterator[str]:
+    """The events as lines; a refusal is one of them, because the answer has begun."""
+    try:
+        async with aclosing(ingest_batch(process_services(), user, chat, ids)) as events:
+            async for event in events:
+                yield f"{json.dumps(event, ensure_ascii=False)}\n"
+    except REFUSALS as error:
+        yield f"{json.dumps({'type': 'error', 'error': str(error)})}\n"

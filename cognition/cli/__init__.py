@@ -1,1 +1,0 @@
-"""The command line: talk, ask, look after what is remembered, find out what is wrong."""

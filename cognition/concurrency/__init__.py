@@ -1,0 +1,1 @@
+"""Tasks, threads, locks and background jobs."""

@@ -1,0 +1,77 @@
+"""Times: the moment of now as it is stored, and periods as a model writes them."""
+
+import re
+import time as clock
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from math import isfinite
+from reprlib import repr as brief
+
+from cognition.errors import Refused
+
+FORMS = "2024, 2024-05, 2024-05-17 or 2024-05-17T14:30:00Z"
+LAST_INSTANT = time(23, 59, 59, 999_000, UTC)
+
+
+class UnreadableDate(Refused):
+    """A date that can't be read, or a period that ends before it starts."""
+
+
+@dataclass(frozen=True)
+class Period:
+    """A span of time with both bounds included, in unix seconds; None leaves a side open.
+
+    Raises:
+        Refused: A bound is not finite, which breaks the engine.
+    """
+
+    start: float | None = None
+    end: float | None = None
+
+    def __post_init__(self) -> None:
+        for bound in (self.start, self.end):
+            if bound is not None and not isfinite(bound):
+                msg = f"The bound {bound} of a period is no moment: give unix seconds, or None for no bound."
+                raise Refused(msg)
+
+
+def now() -> float:
+    """Unix seconds to the microsecond: Qdrant changes the last digit of finer ones."""
+    return round(clock.time(), 6)
+
+
+def read_period(start_date: str, end_date: str) -> Period:
+    """The period between two dates. A year, month or day without time is all of it; without a zone it is UTC.
+
+    Raises:
+        UnreadableDate: A date can't be read, or the start is after the end. The message names the value.
+    """
+    start = _read("start_date", start_date)[0] if start_date.strip() else None
+    end = _read("end_date", end_date)[1] if end_date.strip() else None
+    if start is not None and end is not None and start > end:
+        msg = f"start_date {start_date.strip()!r} is after end_date {end_date.strip()!r}: swap them."
+        raise UnreadableDate(msg)
+    return Period(start.timestamp() if start else None, end.timestamp() if end else None)
+
+
+def _read(name: str, text: str) -> tuple[datetime, datetime]:
+    """The first and the last instant of what a date says."""
+    text = text.strip()
+    try:
+        if found := re.fullmatch(r"(\d{4})(?:-(\d{2}))?", text):
+            first = datetime(int(found[1]), int(found[2] or 1), 1, tzinfo=UTC)
+            month = first.month if found[2] else 12
+            last = first.replace(month=month, day=monthrange(first.year, month)[1])
+            return first, datetime.combine(last, LAST_INSTANT)
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if re.fullmatch(r"\d{4}-?W\d{2}", text):
+            return moment, datetime.combine(moment + timedelta(days=6), LAST_INSTANT)
+        if re.fullmatch(r"\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d", text):
+            return moment, datetime.combine(moment, LAST_INSTANT)
+        moment.timestamp()
+    except (ValueError, OverflowError):
+        msg = f"{name} {brief(text)} is no date: write it as {FORMS}."
+        raise UnreadableDate(msg) from None
+    return moment, moment

@@ -1,0 +1,1 @@
+"""Long-term memory, one per user, kept across chats."""

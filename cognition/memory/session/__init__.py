@@ -1,0 +1,1 @@
+"""Session memory: the searchable sources of one chat."""

@@ -1,0 +1,64 @@
+"""How close the chunks of a session are to a question: by their meaning, their words and their letters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from cognition.embedding.embedder import Calibration
+from cognition.memory.long_term.ranking import parts_of_the_best
+from cognition.memory.session.chunk import Fragment
+from cognition.memory.session.ngrams import likeness
+from cognition.vectors import Scores
+
+MEANING: Final = 0.65
+"""What similarity counts; words and letters share the rest (`bench/session_recall.py` prints the curve)."""
+
+
+@dataclass(frozen=True)
+class Close:
+    """A chunk that is close to a question.
+
+    Attributes:
+        id: Its point.
+        similarity: The calibrated cosine, 0–1.
+        words: Its BM25 score, as a part of the best one's.
+    """
+
+    id: str
+    similarity: float
+    words: float
+
+    def score(self, lexical: float) -> float:
+        """What it counts, 0–1, with what its words and letters count, 0–1."""
+        return MEANING * self.similarity + (1 - MEANING) * lexical
+
+
+def closest(scores: Scores, calibration: Calibration, limit: int) -> list[Close]:
+    """The chunks that are closest by meaning and words, best first.
+
+    Args:
+        scores: Of all that may be.
+        calibration: Of the model of their vectors.
+        limit: How many at most.
+    """
+    similarity = calibration.similarity(scores.cosine, "question")
+    words = parts_of_the_best(scores.lexical)
+    order = np.argsort(-(MEANING * similarity + (1 - MEANING) * words), kind="stable")[:limit].tolist()
+    return [Close(str(scores.ids[i]), float(similarity[i]), float(words[i])) for i in order]
+
+
+def in_order(question: str, found: Sequence[tuple[Fragment, Close]]) -> list[tuple[Fragment, float]]:
+    """What was found with its score, best first, now that its letters can be looked at.
+
+    Args:
+        question: What was looked for.
+        found: The closest chunks.
+    """
+    letters = likeness(question, [fragment.text for fragment, _ in found]).tolist()
+    scored = [
+        (fragment, close.score((close.words + like) / 2))
+        for (fragment, close), like in zip(found, letters, strict=True)
+    ]
+    return sorted(scored, key=lambda one: -one[1])

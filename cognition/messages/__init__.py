@@ -1,0 +1,1 @@
+"""The messages of a thread: reducer, history and context window."""

@@ -1,0 +1,1 @@
+"""Experts as Agent Skills: the file format and the vault."""

@@ -1,0 +1,1 @@
+"""Graph states, one module per graph."""

@@ -1,0 +1,1 @@
+"""The home folder: lock, free space, safe names and atomic writes."""

@@ -1,0 +1,1 @@
+"""SQLite: databases, migrations and the checkpointer."""

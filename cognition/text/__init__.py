@@ -1,0 +1,1 @@
+"""Text helpers: cleaning, truncation, tokens, plurals, languages and escaped blocks."""

@@ -1,0 +1,1 @@
+"""The vector engine in this process, on qdrant-edge."""

@@ -1,1 +1,0 @@
-"""The HTTP routes beside those of the LangGraph server."""

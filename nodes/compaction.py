@@ -1,0 +1,45 @@
+"""The step that makes notes of the oldest exchanges of a thread that has become too long."""
+
+from time import monotonic
+from typing import Literal, cast
+
+from langchain_core.messages import AnyMessage, RemoveMessage
+from langgraph.runtime import Runtime
+
+from cognition.context import Context, context_of
+from cognition.delegation.compaction import condense, oldest_exchanges
+from cognition.messages.history import estimate_tokens
+from cognition.state.echo import DelegationState
+from cognition.state.turn import seconds_left, with_seconds
+from nodes.thinking import route_after_tools
+
+ThinkNode = Literal["think_lite", "think_flash", "think_pro", "escalate"]
+
+
+async def take_notes(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
+    """Put notes in the place of the oldest exchanges. Once in vain is enough for a turn."""
+    started = monotonic()
+    services, turn = context_of(runtime).services(), state["turn"]
+    summary, condensed = await condense(
+        services.models,
+        state["messages"],
+        state["summary"],
+        window=services.settings.context_tokens,
+        seconds=seconds_left(turn, services.settings),
+        notify=runtime.stream_writer,
+    )
+    return {
+        "turn": with_seconds(turn, monotonic() - started),
+        "summary": summary,
+        "notes_failed": not condensed,
+        "messages": cast("list[AnyMessage]", [RemoveMessage(cast("str", m.id)) for m in condensed]),
+    }
+
+
+def route_to_notes(state: DelegationState, runtime: Runtime[Context]) -> Literal["take_notes"] | ThinkNode:
+    """Notes are taken of a thread that is too long; else the turn goes on."""
+    window = context_of(runtime).services().settings.context_tokens
+    beside = estimate_tokens(state["summary"])
+    if not state["notes_failed"] and oldest_exchanges(state["messages"], window, beside=beside):
+        return "take_notes"
+    return route_after_tools(state)

@@ -1,0 +1,94 @@
+"""What happens to a large source whose embedding in the background fails."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from cognition.embedding.embedder import Role, Vectors
+from cognition.memory.session import saver as saving
+from cognition.memory.session.store import SessionMemory
+from cognition.services import Services
+
+TEXT = "\n\n".join(
+    f"The chronicle says of year {n} that {n * 7} ships lay in the harbour." for n in range(60)
+)
+
+
+@pytest.fixture
+async def broken(services: Services, monkeypatch: pytest.MonkeyPatch) -> SessionMemory:
+    """A memory with a large source, whose model breaks at its passages until `mended`."""
+    monkeypatch.setattr(saving, "LARGE", 1_000)
+    session = await services.session()
+    embed = session._embedder.embed
+
+    def breaks(given: Sequence[str], role: Role) -> Vectors:
+        if role == "passage":
+            raise MemoryError("no memory for a batch")
+        return embed(given, role)
+
+    monkeypatch.setattr(session._embedder, "embed", breaks)
+    return session
+
+
+async def fails(session: SessionMemory) -> None:
+    saved = await session.save("ada", "c", "chronicle", TEXT)
+    assert saved.state == "INDEXING"
+    with suppress(MemoryError):  # it may have come to that already
+        await session.indexed()
+    source = await session.source("ada", "c", "chronicle")
+    assert source
+    assert (source.state, source.embedded) == ("INDEXING", 0)
+
+
+async def is_whole(session: SessionMemory) -> bool:
+    await session.indexed()
+    source = await session.source("ada", "c", "chronicle")
+    assert source
+    vectors = await session.vectors("ada", "c", "chronicle", range(source.chunks))
+    return (source.state, source.embedded, len(vectors)) == ("READY", source.chunks, source.chunks)
+
+
+async def test_it_is_logged_and_the_words_are_found(
+    broken: SessionMemory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        await fails(broken)
+    assert "no memory for a batch" in caplog.text
+    found = await broken.search("ada", "c", "chronicle of year 41")
+    assert [source.source_id for source in found.indexing] == ["chronicle"]
+    assert "year 41" in found.passages[0].text
+
+
+async def test_the_next_search_goes_on(broken: SessionMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fails(broken)
+    monkeypatch.undo()
+    await broken.search("ada", "c", "harbour")
+    assert await is_whole(broken)
+
+
+async def test_the_next_open_goes_on(
+    broken: SessionMemory, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fails(broken)
+    await services.aclose()
+    monkeypatch.undo()
+    assert await is_whole(await services.session())
+
+
+async def test_p48_a_source_deleted_while_it_is_embedded_is_gone(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "LARGE", 1_000)
+    session = await services.session()
+    for source_id in ("a", "b"):
+        await session.save("ada", "c", source_id, f"{source_id}\n\n{TEXT}")
+    assert await session.delete("ada", "c", "a") > 1
+    await session.indexed()
+    listing: Any = await session.sources("ada", "c")
+    assert [(source.source_id, source.state) for source in listing.sources] == [("b", "READY")]
+    found = await asyncio.gather(*(session.search("ada", "c", "harbour", limit=100) for _ in range(3)))
+    assert {passage.first.source_id for one in found for passage in one.passages} == {"b"}

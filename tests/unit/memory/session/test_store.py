@@ -1,0 +1,329 @@
+"""Session memory on a real engine with real embeddings: what is saved is found whole, by its owner only."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cognition.dates import Period
+from cognition.embedding.embedder import Role, Vectors
+from cognition.errors import Refused
+from cognition.memory.session import saver as saving
+from cognition.memory.session.store import SessionMemory
+from cognition.memory.validation import UnknownSource
+from cognition.messages.history import estimate_tokens
+from cognition.services import Services
+from cognition.vectors import Filter, StampMismatch
+from tests.unit.memory.long_term.test_refusals import NAUGHTY
+
+CATS = "The cat Mitsou sleeps on the warm roof of the bakery.\n"
+SHIPS = "The harbour of Rotterdam unloads thirty thousand ships a year.\n"
+
+
+@pytest.fixture
+async def session(services: Services) -> SessionMemory:
+    return await services.session()
+
+
+def numbered(name: str, count: int) -> str:
+    """A text of several chunks whose every paragraph says whose it is."""
+    return "\n\n".join(
+        f"{name} paragraph {n} says that the {name} of number {n} weighs {n * 7} grams." for n in range(count)
+    )
+
+
+async def texts(
+    session: SessionMemory, query: str, user: str = "ada", chat: str = "c", **own: Any
+) -> list[str]:
+    return [passage.text for passage in (await session.search(user, chat, query, **own)).passages]
+
+
+async def points(session: SessionMemory, user: str = "ada") -> int:
+    """All points of a user, shown or not."""
+    return await session._collection.count(Filter(user))
+
+
+async def test_what_is_saved_is_found_by_its_meaning_and_by_its_words(session: SessionMemory) -> None:
+    await session.save("ada", "c", "cats", CATS)
+    saved = await session.save("ada", "c", "ships", SHIPS, name="Ports", tags=["sea"], created_at=1.7e9)
+    assert (saved.source_id, saved.chunks, saved.outcome, saved.state) == ("ships", 1, "new", "READY")
+    found = await session.search("ada", "c", "Where does the animal rest?")
+    assert found.passages[0].first.source_id == "cats"
+    (best, *_) = (await session.search("ada", "c", "Rotterdam")).passages
+    assert (best.text, best.lines, best.first.created_at) == (SHIPS, (1, 1), 1.7e9)
+    assert 0.3 < best.score <= 1
+    assert await texts(session, "Rotterdam", source_id="cats") == [CATS]
+
+
+async def test_p60_the_same_text_again_changes_nothing_and_a_shorter_one_leaves_no_tail(
+    session: SessionMemory, tmp_path: Path
+) -> None:
+    long = numbered("apple", 60)
+    first = await session.save("ada", "c", "fruit", long)
+    before = await session.source("ada", "c", "fruit")
+    path = tmp_path / "elsewhere.txt"
+    path.write_text(long)
+    again = await session.save("ada", "c", "fruit", path)
+    assert (again.outcome, again.chunks) == ("unchanged", first.chunks)
+    assert await session.source("ada", "c", "fruit") == before
+    shorter = await session.save("ada", "c", "fruit", "A pear weighs 9 grams.")
+    assert (shorter.outcome, shorter.chunks) == ("replaced", 1)
+    assert await texts(session, "apple paragraph 59") == ["A pear weighs 9 grams."]
+    assert await points(session) == 1
+
+
+async def test_a_reader_sees_the_old_text_or_the_new_one_whole(session: SessionMemory) -> None:
+    """Searches run while a source goes back and forth between two texts, and never see both or neither."""
+    old, new = numbered("apple", 40), numbered("pear", 40)
+    await session.save("ada", "c", "fruit", old)
+    writing = asyncio.ensure_future(_alternate(session, [new, old, new, old]))
+    seen = set()
+    while not writing.done():
+        found = await session.search("ada", "c", "weighs grams", limit=100, max_tokens=100_000)
+        names = {name for passage in found.passages for name in ("apple", "pear") if name in passage.text}
+        assert len(names) == 1
+        (name,) = names
+        (whole,) = [passage.text for passage in found.passages]
+        assert whole == (old if name == "apple" else new)
+        seen.add(name)
+    await writing
+    assert seen == {"apple", "pear"}
+
+
+async def _alternate(session: SessionMemory, versions: Sequence[str]) -> None:
+    for text in versions:
+        await session.save("ada", "c", "fruit", text)
+
+
+async def test_two_texts_for_one_source_at_once_leave_one_of_them(session: SessionMemory) -> None:
+    both = [numbered("apple", 20), numbered("pear", 20)]
+    await asyncio.gather(*(session.save("ada", "c", "fruit", text) for text in both))
+    (left,) = await texts(session, "weighs grams", limit=100)
+    assert left in both
+    assert (await session.sources("ada", "c")).total == 1
+
+
+async def test_a_failed_embedding_leaves_nothing_and_what_was_there(
+    session: SessionMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await session.save("ada", "c", "fruit", "A pear weighs 9 grams.")
+    embed = session._embedder.embed
+    calls = 0
+
+    def breaks(given: Sequence[str], role: Role) -> Vectors:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise MemoryError("full")
+        return embed(given, role)
+
+    monkeypatch.setattr(session._embedder, "embed", breaks)
+    for source in ("fruit", "new"):
+        calls = 0
+        with pytest.raises(MemoryError):
+            await session.save("ada", "c", source, numbered("apple", 900))
+    monkeypatch.undo()
+    assert await texts(session, "apple grams") == ["A pear weighs 9 grams."]
+    assert await points(session) == 1
+
+
+async def test_a_cancelled_save_leaves_nothing(session: SessionMemory) -> None:
+    begun = asyncio.Event()
+    at_work = asyncio.ensure_future(
+        session.save("ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *_: begun.set())
+    )
+    await begun.wait()
+    at_work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await at_work
+    assert (await session.sources("ada", "c")).total == 0
+    assert await points(session) == 0
+
+
+async def test_a_source_deleted_while_it_is_saved_is_gone(session: SessionMemory) -> None:
+    begun = asyncio.Event()
+    at_work = asyncio.ensure_future(
+        session.save("ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *_: begun.set())
+    )
+    await begun.wait()
+    await session.purge("ada", "c")
+    with pytest.raises(Refused, match="was deleted while"):
+        await at_work
+    assert await points(session) == 0
+
+
+async def test_progress_tells_chunks_and_share(session: SessionMemory) -> None:
+    told: list[tuple[int, float]] = []
+    saved = await session.save(
+        "ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *progress: told.append(progress)
+    )
+    assert told == sorted(told)
+    assert told[-1] == (saved.chunks, 1.0)
+
+
+async def test_p46_the_map_counts_sources_newest_first(session: SessionMemory) -> None:
+    for number, at in enumerate([300.0, 100.0, 400.0, 200.0]):
+        await session.save("ada", "c", f"s{number}", numbered(f"thing{number}", 30), created_at=at)
+    listing = await session.sources("ada", "c", limit=2)
+    assert ([s.source_id for s in listing.sources], listing.total) == (["s2", "s0"], 4)
+    assert all(source.chunks > 1 for source in listing.sources)
+    between = await session.sources("ada", "c", period=Period(150.0, 300.0))
+    assert ([s.source_id for s in between.sources], between.total) == (["s0", "s3"], 2)
+    assert await texts(session, "thing2 weighs", period=Period(None, 99.0)) == []
+    dated = await session.search("ada", "c", "weighs", period=Period(100.0, 100.0))
+    assert {passage.first.source_id for passage in dated.passages} == {"s1"}
+
+
+async def test_p47_nobody_reads_or_deletes_what_is_anothers(session: SessionMemory) -> None:
+    await session.save("ada", "c", "cats", CATS)
+    await session.save("ada", "other", "ships", SHIPS)
+    for user, chat in (("bob", "c"), ("ad", "c"), ("bob", "other")):
+        assert await texts(session, CATS, user, chat) == []
+        assert await texts(session, CATS, user, chat, everywhere=True) == []
+        assert (await session.sources(user, chat, everywhere=True)).total == 0
+        with pytest.raises(UnknownSource, match="No source has the id 'cats'"):
+            await session.delete(user, chat, "cats")
+        with pytest.raises(UnknownSource):
+            await session.fragments(user, chat, "cats", [0])
+        assert await session.purge(user, chat) == 0
+    with pytest.raises(UnknownSource):
+        await session.delete("ada", "other", "cats")
+    assert await texts(session, "Rotterdam") == [CATS]
+    assert set(await texts(session, "Rotterdam", everywhere=True)) == {CATS, SHIPS}
+    assert await texts(session, "Rotterdam", everywhere=True, source_id="ships") == [SHIPS]
+
+
+@pytest.mark.parametrize(("user", "chat"), [("", "c"), (" ", "c"), (None, "c"), ("ada", ""), ("ada", " ")])
+async def test_p47_without_a_user_or_a_chat_nothing_is_done(
+    user: Any, chat: str, session: SessionMemory
+) -> None:
+    calls = (
+        session.save(user, chat, "cats", CATS),
+        session.search(user, chat, "cats", everywhere=True),
+        session.sources(user, chat, everywhere=True),
+        session.source(user, chat, "cats"),
+        session.delete(user, chat, "cats"),
+        session.purge(user, chat),
+        session.conversation.index(user, chat, []),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match="is blank"):
+            await call
+
+
+async def test_p48_what_is_deleted_is_found_on_no_path(session: SessionMemory) -> None:
+    await session.save("ada", "c", "cats", CATS)
+    await session.save("ada", "c", "cats_2", SHIPS)
+    assert await session.delete("ada", "c", "cats") == 1
+    assert await texts(session, CATS, everywhere=True) == [SHIPS]
+    assert await session.source("ada", "c", "cats") is None
+    with pytest.raises(UnknownSource, match="The nearest ids are: 'cats_2'"):
+        await session.search("ada", "c", "roof", source_id="cats")
+    assert await points(session) == 1
+
+
+async def test_p62_a_purge_takes_what_one_chat_holds_and_nothing_of_another(session: SessionMemory) -> None:
+    for chat in ("c", "d"):
+        await session.save("ada", chat, "cats", CATS)
+    await session.save("bob", "c", "cats", CATS)
+    assert await session.purge("ada", "c") == 1
+    assert await session.purge("ada", "c") == 0
+    assert await texts(session, CATS) == []
+    assert await texts(session, CATS, chat="d") == [CATS]
+    assert await texts(session, CATS, user="bob") == [CATS]
+
+
+async def test_p52_every_naughty_string_is_an_id_and_a_text_or_refused(session: SessionMemory) -> None:
+    kept: dict[str, str] = {}
+    for text in NAUGHTY[::10]:
+        with suppress(Refused):
+            saved = await session.save("ada", "c", text, f"{CATS}{text}", name=text, tags=[text])
+            kept[saved.source_id] = text
+    assert len(kept) > 40
+    assert (await session.sources("ada", "c", limit=1_000)).total == len(kept)
+    for source_id in list(kept)[::10]:
+        assert len(await texts(session, "Mitsou", source_id=source_id)) == 1
+        assert await session.delete("ada", "c", source_id) == 1
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\0", "  "])
+async def test_an_empty_text_is_refused(text: str, session: SessionMemory) -> None:
+    with pytest.raises(Refused, match="empty"):
+        await session.save("ada", "c", "nothing", text)
+    assert (await session.sources("ada", "c")).total == 0
+
+
+@pytest.mark.parametrize("source_id", ["", " ", "x" * 201, "conversation_history", "a\nb"])
+async def test_an_id_that_is_none_is_refused(source_id: str, session: SessionMemory) -> None:
+    with pytest.raises(Refused):
+        await session.save("ada", "c", source_id, CATS)
+
+
+async def test_a_search_stays_within_its_budget(session: SessionMemory) -> None:
+    await session.save("ada", "c", "fruit", numbered("apple", 900))
+    for budget in (100, 500, 3_000):
+        found = await session.search("ada", "c", "apple grams", limit=100, max_tokens=budget)
+        assert found.passages
+        assert found.omitted
+        assert sum(estimate_tokens(passage.text) for passage in found.passages) <= budget
+
+
+async def test_p40_another_model_is_refused_and_what_is_stored_kept(
+    session: SessionMemory, services: Services, make_settings: Any
+) -> None:
+    await session.save("ada", "c", "cats", CATS)
+    await services.aclose()
+    other = Services(make_settings(session_embedding="e5-small"))
+    with pytest.raises(StampMismatch, match="'echo_session_rag' were made by 'use-multilingual'"):
+        await other.session()
+    await other.aclose()
+    assert await texts(await services.session(), "Mitsou") == [CATS]
+
+
+async def test_a_large_source_is_found_by_its_words_first_and_an_older_one_served_until_it_is_whole(
+    session: SessionMemory, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert saving.LARGE == 5_000_000
+    monkeypatch.setattr(saving, "LARGE", 10_000)
+    monkeypatch.setattr(session._indexer, "start", lambda: None)
+    large = f"The needle Ypsilanti is here.\n\n{numbered('apple', 250)}"
+    await session.save("ada", "c", "old", "An old text.")
+    saved = await session.save("ada", "c", "new", large)
+    assert (saved.state, saved.outcome) == ("INDEXING", "new")
+    replacing = await session.save("ada", "c", "old", large)
+    assert (replacing.state, replacing.outcome) == ("INDEXING", "replaced")
+    assert (await session.save("ada", "c", "old", large)).outcome == "unchanged"
+    found = await session.search("ada", "c", "Ypsilanti", source_id="new", limit=1)
+    assert "Ypsilanti" in found.passages[0].text
+    assert [source.source_id for source in found.indexing] == ["new"]
+    assert await texts(session, "Ypsilanti", source_id="old") == ["An old text."]
+    await services.aclose()  # the next open goes on
+    session = await services.session()
+    await session.indexed()
+    for source_id in ("new", "old"):
+        source = await session.source("ada", "c", source_id)
+        assert source
+        assert (source.state, source.embedded) == ("READY", source.chunks)
+        every = range(source.chunks)
+        assert set(await session.vectors("ada", "c", source_id, every)) == set(every)
+    assert await points(session) == 2 * saved.chunks
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("今年开始的紫色河马计划由李雷主持。" + "本节介绍公司在各地区的业务情况。" * 20, "紫色河马计划"),
+        ("โครงการฮิปโปสีม่วงเริ่มต้นในปีนี้ " + "บทนี้อธิบายสถานการณ์ธุรกิจ " * 20, "ฮิปโปสีม่วง"),
+    ],
+)
+async def test_p42_writing_without_spaces_is_found_by_its_words_under_an_english_title(
+    text: str, query: str, session: SessionMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saving, "LARGE", 1)
+    monkeypatch.setattr(session._indexer, "start", lambda: None)  # by its words only
+    title = "# Annual report\n\nCopyright of Example Company Limited. All rights reserved. " * 4
+    await session.save("ada", "c", "report", f"{title}\n\n{text}")
+    assert query in "".join(await texts(session, query, limit=1))

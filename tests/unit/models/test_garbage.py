@@ -1,0 +1,24 @@
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_what_is_loaded_is_spared_once_and_what_comes_later_is_collected() -> None:
+    code = """
+import gc, weakref
+from cognition.collector import spare_what_is_loaded
+spare_what_is_loaded()
+spared = gc.get_freeze_count()
+class Node: pass
+node = Node(); node.itself = node
+gone = weakref.ref(node)
+del node
+spare_what_is_loaded()
+assert gc.get_freeze_count() == spared > 1_000
+gc.collect()
+assert gone() is None
+"""
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

@@ -1,0 +1,191 @@
+"""The folder of the vectors over processes, crashes and models."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cognition.embedding import Stamp
+from cognition.memory.long_term.memory import collection_spec
+from cognition.services import Services
+from cognition.storage.disk.folder_lock import FolderInUse, FolderLock, holder_of
+from cognition.storage.disk.free_space import DiskFull
+from cognition.vectors import Damaged, Filter, Point, SparseVector, StampMismatch, open_engine
+from cognition.vectors.bm25 import detect_language, document_terms, query_terms
+from tests.unit.memory.conftest import stored
+from tests.unit.memory.long_term.test_refusals import NAUGHTY
+
+STAMP = Stamp("small", "1", 4)
+ROOT = Path(__file__).parents[3]
+
+WRITER = """
+import asyncio, sys
+from itertools import count
+from pathlib import Path
+from cognition.memory.long_term.memory import collection_spec
+from cognition.vectors import open_engine
+from tests.unit.vectors.test_folder import STAMP, point
+
+async def main():
+    engine = open_engine(Path(sys.argv[1]), "http://127.0.0.1:2024")
+    collection = await engine.collection(collection_spec(STAMP))
+    for number in count():
+        await collection.upsert([point(f"fact {number}")])
+        print(number, flush=True)
+
+asyncio.run(main())
+"""
+
+
+def point(fact: str) -> Point:
+    memory = stored(fact)
+    return Point(
+        memory.point_id, np.full(4, 0.5, dtype=np.float32), SparseVector((1,), (1.0,)), memory.payload()
+    )
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that writes fact after fact to the folder and says the number of each that is stored."""
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+async def test_p43_a_second_process_is_told_who_holds_the_folder_and_a_kill_loses_no_write(
+    writer: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    assert writer.stdout
+    acknowledged = [writer.stdout.readline() for _ in range(50)]
+    with pytest.raises(FolderInUse) as refusal:
+        await asyncio.to_thread(open_engine, tmp_path)
+    for told in (str(writer.pid), "http://127.0.0.1:2024", "COGNITION_HOME", str(tmp_path)):
+        assert told in str(refusal.value)
+    holder = await asyncio.to_thread(holder_of, tmp_path)
+    assert holder
+    assert holder.pid == writer.pid
+    acknowledged += [writer.stdout.readline() for _ in range(50)]
+    os.kill(writer.pid, signal.SIGKILL)
+    acknowledged += writer.stdout.read().splitlines(keepends=True)
+    numbers = [int(line) for line in acknowledged if line.endswith("\n")]
+    assert await asyncio.to_thread(holder_of, tmp_path) is None
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    collection = await engine.collection(collection_spec(STAMP))
+    points = [point(f"fact {number}") for number in numbers]
+    assert len(await collection.retrieve("ada", [p.id for p in points])) == len(points) >= 100
+    assert await collection.count(Filter("ada")) >= len(points)
+    await engine.aclose()
+
+
+@pytest.mark.parametrize("other", [Stamp("large", "1", 8), Stamp("other", "1", 4), Stamp("small", "2", 4)])
+async def test_p40_vectors_of_another_model_are_refused_and_kept(other: Stamp, tmp_path: Path) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    collection = await engine.collection(collection_spec(STAMP))
+    await collection.upsert([point("kept")])
+    await engine.aclose()
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    with pytest.raises(StampMismatch, match=rf"'small' .*'{other.model}' .*cognition reembed"):
+        await engine.collection(collection_spec(other))
+    assert await (await engine.collection(collection_spec(STAMP))).count(Filter("ada")) == 1
+    await engine.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *(("stamp.json", content) for content in (b"", b"\xff\xfe", b"[]", b'{"model": 1}')),
+        ("shard/edge_config.json", b""),
+        ("shard/wal/first-index", b""),
+    ],
+)
+async def test_what_cannot_be_read_is_named_and_left_as_it_is(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    spec = collection_spec(STAMP)
+    await engine.collection(spec)
+    await engine.aclose()
+    broken = tmp_path / "vectors" / spec.name / name
+    broken.write_bytes(content)
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    with pytest.raises(Damaged, match=rf"{spec.name}' can't be read"):
+        await engine.collection(spec)
+    await engine.aclose()
+    assert broken.read_bytes() == content
+
+
+async def test_a_disk_without_room_refuses_what_would_kill_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    collection = await engine.collection(collection_spec(STAMP))
+    await collection.upsert([point("kept")])
+    monkeypatch.setattr("cognition.storage.disk.free_space.LEAST_BYTES", 1 << 62)
+    kept = Filter("ada")
+    for write in (
+        collection.upsert([point("new")]),
+        collection.delete(kept),
+        collection.set_payload(kept, {"recall_count": 9}),
+    ):
+        with pytest.raises(DiskFull, match="MB left"):
+            await write
+    (record,) = await collection.retrieve("ada", [point("kept").id])
+    assert record.payload["recall_count"] == 0
+    await engine.aclose()
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    with pytest.raises(DiskFull, match="make some room"):
+        await engine.collection(collection_spec(STAMP))
+    await engine.aclose()
+
+
+@pytest.mark.parametrize("told", ["", "null", "[1]", "nonsense", '{"pid": "x"}'])
+def test_p43_a_holder_that_left_no_name_is_told_all_the_same(told: str, tmp_path: Path) -> None:
+    with FolderLock(tmp_path):
+        (tmp_path / "lock").write_text(told)
+        with pytest.raises(FolderInUse, match="in use by process 0"):
+            FolderLock(tmp_path)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+async def test_a_vector_with_a_value_that_is_no_number_is_refused(value: float, tmp_path: Path) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    collection = await engine.collection(collection_spec(STAMP))
+    good, bad = point("good"), point("bad")
+    bad.dense[2] = value
+    with pytest.raises(ValueError, match="must be 4 finite numbers"):
+        await collection.upsert([good, bad])
+    assert await collection.count(Filter("ada")) == 0, "all of a call or nothing"
+    await engine.aclose()
+
+
+async def test_p52_every_naughty_string_is_stored_found_and_counted_by_the_engine(tmp_path: Path) -> None:
+    engine = await asyncio.to_thread(open_engine, tmp_path)
+    collection = await engine.collection(collection_spec(STAMP))
+    languages = await asyncio.to_thread(lambda: list(map(detect_language, NAUGHTY)))
+    for number, (text, language) in enumerate(zip(NAUGHTY, languages, strict=True)):
+        user = f"{number} {text}"
+        memory = stored(text, user_id=user, memory_id="m", artifact_name=text, language=language, tags=[text])
+        dense = np.full(4, 0.5, dtype=np.float32)
+        await collection.upsert(
+            [Point(memory.point_id, dense, document_terms(text, language), memory.payload())]
+        )
+        mine = Filter(user, equals={"artifact_name": text})
+        scores = await collection.scores(mine, dense, query_terms(text, language, ("en", "fr", "zh")))
+        assert [str(id_) for id_ in scores.ids] == [memory.point_id]
+        assert await collection.facet(mine, "tags") == {text: 1}
+    await engine.aclose()
+
+
+async def test_memories_outlive_the_services_that_wrote_them(services: Services) -> None:
+    memory = await services.memory()
+    await memory.import_many([stored("I live in Lyon.", memory_id="home")])
+    await services.aclose()
+    reopened = await services.memory()
+    assert [m.fact for m in await reopened.fetch("ada", ["home"])] == ["I live in Lyon."]
