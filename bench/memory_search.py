@@ -16,14 +16,14 @@ from qdrant_client import QdrantClient, models
 
 from bench.recall import questions
 from bench.report import report
-from cognition.embedding import Role, Stamp, load_embedder
+from cognition.embedding import Stamp, TextRole, load_embedder
 from cognition.embedding.embedder import Embedder
 from cognition.memory.long_term.memory import Memory, collection_spec
 from cognition.memory.long_term.recall import Recall, filter_of
 from cognition.memory.long_term.writer import memory_point
 from cognition.settings import Settings
+from cognition.text.language import detect_language
 from cognition.vectors import open_engine
-from cognition.vectors.bm25 import detect_language
 
 MEMORIES, USERS, DIMS, QUERIES, LIMIT = 20_000, 50, 384, 200, 20
 Vectors = NDArray[np.float32]
@@ -41,10 +41,10 @@ class ReadyVectors(Embedder):
     def _count(self, text: str) -> int:
         return len(text.split())
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         return np.stack([next(self._vectors) for _ in texts])
 
-    async def aembed(self, texts: Sequence[str], role: Role) -> Vectors:
+    async def aembed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """The next vectors."""
         return self._encode(texts, role)
 

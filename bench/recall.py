@@ -18,8 +18,9 @@ from cognition.memory.long_term.ranking import SHARPNESS, answers, relevances
 from cognition.memory.long_term.store import LongTermMemory
 from cognition.models.client import Models
 from cognition.settings import Settings
+from cognition.text.language import detect_language
 from cognition.vectors import Filter, VectorCollection, open_engine
-from cognition.vectors.bm25 import detect_language, query_terms
+from cognition.vectors.bm25 import query_terms
 
 DATA = Path(__file__).parent / "data"
 HOME = Path(__file__).parent / ".cache" / "recall"

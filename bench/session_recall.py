@@ -23,8 +23,9 @@ from cognition.memory.session.chunk import place_of
 from cognition.memory.session.store import SessionMemory
 from cognition.services import Services
 from cognition.settings import Settings
+from cognition.text.language import detect_language
 from cognition.vectors import Filter
-from cognition.vectors.bm25 import detect_language, query_terms
+from cognition.vectors.bm25 import query_terms
 from cognition.vectors.embedded.requests import sharing
 from tools.session_memory import search_sessions_context
 

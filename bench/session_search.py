@@ -15,7 +15,7 @@ from bench.recall import questions
 from bench.report import report
 from cognition.embedding import load_embedder
 from cognition.memory.session.catalog import Source
-from cognition.memory.session.chunk import Fragment
+from cognition.memory.session.chunk import SourceChunk
 from cognition.memory.session.store import SessionMemory
 from cognition.storage.sqlite.database import Database
 from cognition.vectors import Point, open_engine
@@ -38,7 +38,7 @@ async def filled(session: SessionMemory, vectors: Vectors, texts: list[str]) -> 
             points = []
             for index in range(each):
                 text = number % len(texts)
-                fragment = Fragment(
+                fragment = SourceChunk(
                     user_id=of.user_id,
                     chat_id=of.chat_id,
                     source_id=of.source_id,

@@ -1,25 +1,19 @@
 """Who asks, in which chat, under which policy: the context of a run, and the form that Studio shows."""
 
 from dataclasses import dataclass, field, fields
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any, Literal, get_args
 
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolRuntime
 from langgraph.runtime import Runtime
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
+from cognition.identity import Identity
 from cognition.levels import Policy
 from cognition.services import Services, process_services
 
-Memory = Literal["on", "off"]
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Whose data a step may touch. It comes from the run, never from a model."""
-
-    user_id: str
-    chat_id: str
+MemoryMode = Literal["on", "off"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +31,7 @@ class Context:
             "MODEL_LITE, MODEL_FLASH and MODEL_PRO hold one level."
         },
     )
-    memory: Memory = field(
+    memory: MemoryMode = field(
         default="on", metadata={"description": "off: this chat neither recalls nor stores memories."}
     )
 
@@ -45,15 +39,15 @@ class Context:
         """Refuse what no form offers, such as a policy of another spelling.
 
         Raises:
-            Refused: The policy is none of the policies, or the memory neither on nor off.
+            InvalidInput: The policy is none of the policies, or the memory neither on nor off.
         """
         for name, value, allowed in (
             ("policy", self.policy, get_args(Policy)),
-            ("memory", self.memory, get_args(Memory)),
+            ("memory", self.memory, get_args(MemoryMode)),
         ):
             if value not in allowed:
-                msg = f"The context's {name} {brief(value)} is none: give one of {', '.join(allowed)}."
-                raise Refused(msg)
+                msg = f"The context's {name} {short_repr(value)} is none: give one of {', '.join(allowed)}."
+                raise InvalidInput(msg)
 
     def services(self) -> Services:
         """The stores and models of this process."""
@@ -73,6 +67,9 @@ class BoundContext(Context):
         return self.bound
 
 
+Graph = CompiledStateGraph[Any, Context, Any, Any]
+"""A compiled graph of this application."""
+
 AnyRuntime = Runtime[Context] | ToolRuntime[Context, Any]
 """What a node or a tool is handed."""
 
@@ -86,13 +83,13 @@ def identity_of(runtime: AnyRuntime) -> Identity:
     """Who this run is for: the authenticated user where the server has one, else the context's.
 
     Raises:
-        Refused: The user is blank. A missing user is nobody, never everybody.
+        InvalidInput: The user is blank. A missing user is nobody, never everybody.
     """
     info, server, context = runtime.execution_info, runtime.server_info, context_of(runtime)
     user_id = server.user.identity if server and server.user else context.user_id
     if not isinstance(user_id, str) or not user_id.strip():
         msg = f"The user {user_id!r} is blank or no text: pass a user_id, or no context for the local user."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     if isinstance(context, BoundContext) and context.chat_id:
         return Identity(user_id, context.chat_id)
     chat_id = (info.thread_id or info.run_id or "") if info else ""

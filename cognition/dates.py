@@ -6,15 +6,15 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from math import isfinite
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 
 FORMS = "2024, 2024-05, 2024-05-17 or 2024-05-17T14:30:00Z"
 LAST_INSTANT = time(23, 59, 59, 999_000, UTC)
 
 
-class UnreadableDate(Refused):
+class InvalidDate(InvalidInput):
     """A date that can't be read, or a period that ends before it starts."""
 
 
@@ -23,7 +23,7 @@ class Period:
     """A span of time with both bounds included, in unix seconds; None leaves a side open.
 
     Raises:
-        Refused: A bound is not finite, which breaks the engine.
+        InvalidInput: A bound is not finite, which breaks the engine.
     """
 
     start: float | None = None
@@ -33,7 +33,7 @@ class Period:
         for bound in (self.start, self.end):
             if bound is not None and not isfinite(bound):
                 msg = f"The bound {bound} of a period is no moment: give unix seconds, or None for no bound."
-                raise Refused(msg)
+                raise InvalidInput(msg)
 
 
 def now() -> float:
@@ -45,13 +45,13 @@ def read_period(start_date: str, end_date: str) -> Period:
     """The period between two dates. A year, month or day without time is all of it; without a zone it is UTC.
 
     Raises:
-        UnreadableDate: A date can't be read, or the start is after the end. The message names the value.
+        InvalidDate: A date can't be read, or the start is after the end. The message names the value.
     """
     start = _read("start_date", start_date)[0] if start_date.strip() else None
     end = _read("end_date", end_date)[1] if end_date.strip() else None
     if start is not None and end is not None and start > end:
         msg = f"start_date {start_date.strip()!r} is after end_date {end_date.strip()!r}: swap them."
-        raise UnreadableDate(msg)
+        raise InvalidDate(msg)
     return Period(start.timestamp() if start else None, end.timestamp() if end else None)
 
 
@@ -72,6 +72,6 @@ def _read(name: str, text: str) -> tuple[datetime, datetime]:
             return moment, datetime.combine(moment, LAST_INSTANT)
         moment.timestamp()
     except (ValueError, OverflowError):
-        msg = f"{name} {brief(text)} is no date: write it as {FORMS}."
-        raise UnreadableDate(msg) from None
+        msg = f"{name} {short_repr(text)} is no date: write it as {FORMS}."
+        raise InvalidDate(msg) from None
     return moment, moment

@@ -1,8 +1,13 @@
-"""What the application refuses of its callers, as opposed to what is wrong with the program."""
+"""The errors this application raises on purpose. Any other exception is a bug and keeps its traceback."""
 
 
-class Refused(ValueError):
-    """Input that can't be meant: the message names the value and says what to do, and nothing was changed.
+class CognitionError(Exception):
+    """The base of all errors that are shown to a user as one sentence."""
 
-    Command line and HTTP show it as a sentence; any other ValueError is a fault of the program, seen whole.
-    """
+
+class InvalidInput(CognitionError, ValueError):
+    """Input that can't be used. The message names the value and what was expected; nothing was changed."""
+
+
+class Unavailable(CognitionError, RuntimeError):
+    """Something that can't be used right now. The message says what and how to fix it."""

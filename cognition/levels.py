@@ -6,6 +6,9 @@ Level = Literal["MODEL_LITE", "MODEL_FLASH", "MODEL_PRO"]
 Role = Literal["MODEL_LITE", "MODEL_FLASH", "MODEL_PRO", "MODEL_DISTILLATION"]
 Policy = Literal["AUTO", "AUTO_PRO", "MODEL_LITE", "MODEL_FLASH", "MODEL_PRO"]
 
+TRANSFER_TOOL: Final = "new_cognitive_level"
+"""The name of the tool by which a model asks for a higher level."""
+
 LEVELS: Final[tuple[Level, ...]] = ("MODEL_LITE", "MODEL_FLASH", "MODEL_PRO")
 
 

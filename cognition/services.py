@@ -1,40 +1,68 @@
 """The stores and models of one process, each built when it is first asked for."""
 
 import asyncio
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from threading import RLock
+from typing import Generic, TypeVar
 
-from cognition.concurrency.exclusive_runs import Claims
+from cognition.concurrency.exclusive_runs import ExclusiveRuns
 from cognition.concurrency.jobs import Jobs
-from cognition.concurrency.locks import Locks
+from cognition.concurrency.locks import KeyedLocks
 from cognition.embedding import load_embedder
-from cognition.ingestion.intake import Intake
 from cognition.memory.long_term.store import LongTermMemory
 from cognition.memory.session.store import SessionMemory
 from cognition.models.client import Models
 from cognition.settings import Settings, process_settings
-from cognition.storage.agent_threads import Threads
+from cognition.storage.agent_threads import AgentThreadTable
 from cognition.storage.files import Files
-from cognition.storage.resources import Registry
+from cognition.storage.resources import ResourceTable
 from cognition.storage.sqlite.checkpointer import ThreadSaver
-from cognition.storage.sqlite.checkpointers import Savers
+from cognition.storage.sqlite.checkpointers import CheckpointerPool
 from cognition.storage.sqlite.database import Database
 from cognition.vectors import VectorEngine, open_engine
 
+T = TypeVar("T")
+
+
+class _Lazy(Generic[T]):
+    """A store that is opened in a thread when it is first asked for.
+
+    Args:
+        build: Opens the store; blocking.
+        opening: The lock of all stores of the process: steps may run on more than one event loop.
+    """
+
+    def __init__(self, build: Callable[[], T], opening: RLock) -> None:
+        self._build = build
+        self._opening = opening
+        self.opened: T | None = None
+
+    async def get(self) -> T:
+        """Return the store, opened in a thread if need be."""
+        return self.opened if self.opened is not None else await asyncio.to_thread(self.open)
+
+    def open(self) -> T:
+        """Return the store; blocking."""
+        with self._opening:
+            if self.opened is None:
+                self.opened = self._build()
+            return self.opened
+
 
 class Services:
-    """What the steps of the graphs stand on. Nothing is loaded or opened before its first use."""
+    """The stores and models the graphs work on. Nothing is loaded or opened before its first use."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._engine: VectorEngine | None = None
-        self._memory: LongTermMemory | None = None
-        self._session: SessionMemory | None = None
-        self._database: Database | None = None
-        self._registry: Registry | None = None
-        self._threads: Threads | None = None
-        self._savers = Savers(settings.home)
-        self._opening = RLock()  # of threads: steps may run on more than one event loop
+        self._savers = CheckpointerPool(settings.home)
+        self._opening = RLock()
+        self._memory = _Lazy(self._open_memory, self._opening)
+        self._session = _Lazy(self._open_session, self._opening)
+        self._database = _Lazy(lambda: Database(settings.home), self._opening)
+        self._registry = _Lazy(lambda: ResourceTable(self._database.open()), self._opening)
+        self._threads = _Lazy(self._open_threads, self._opening)
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -67,15 +95,11 @@ class Services:
             FolderInUse: Another process holds the folder.
             StampMismatch: The stored vectors are of another embedding model.
         """
-        return await asyncio.to_thread(self._open_memory) if self._memory is None else self._memory
+        return await self._memory.get()
 
     def _open_memory(self) -> LongTermMemory:
-        with self._opening:
-            if self._memory is None:
-                embedder = load_embedder(self.settings.memory_embedding, self.settings.home)
-                opened = LongTermMemory.open(self.hold(), embedder, self.settings, self.models)
-                self._memory = asyncio.run(opened)
-            return self._memory
+        embedder = load_embedder(self.settings.memory_embedding, self.settings.home)
+        return asyncio.run(LongTermMemory.open(self.hold(), embedder, self.settings, self.models))
 
     async def session(self) -> SessionMemory:
         """The session memory of the chats of this folder.
@@ -84,64 +108,46 @@ class Services:
             FolderInUse: Another process holds the folder.
             StampMismatch: The stored vectors are of another embedding model.
         """
-        return await asyncio.to_thread(self._open_session) if self._session is None else self._session
+        return await self._session.get()
 
     def _open_session(self) -> SessionMemory:
-        with self._opening:
-            if self._session is None:
-                embedder = load_embedder(self.settings.session_embedding, self.settings.home)
-                self._session = asyncio.run(SessionMemory.open(self.hold(), embedder, self._open_database()))
-            return self._session
+        embedder = load_embedder(self.settings.session_embedding, self.settings.home)
+        return asyncio.run(SessionMemory.open(self.hold(), embedder, self._database.open()))
 
     async def database(self) -> Database:
         """The file that says what exists in this folder; several processes may hold it open."""
-        return await asyncio.to_thread(self._open_database) if self._database is None else self._database
+        return await self._database.get()
 
-    def _open_database(self) -> Database:
-        with self._opening:
-            if self._database is None:
-                self._database = Database(self.settings.home)
-            return self._database
-
-    async def registry(self) -> Registry:
+    async def registry(self) -> ResourceTable:
         """The resources that were given to the chats of this folder."""
-        if self._registry is None:
-            self._registry = Registry(await self.database())
-        return self._registry
+        return await self._registry.get()
 
     @cached_property
     def files(self) -> Files:
         """The copies of what was given to the chats of this folder."""
         return Files(self.settings.home)
 
-    async def intake(self) -> Intake:
-        """The way in for what is given to a chat."""
-        return Intake(self.files, await self.registry(), self.settings)
-
-    async def threads(self) -> Threads:
+    async def threads(self) -> AgentThreadTable:
         """The index of the threads of sub-agents; only the process that holds the folder lets them work.
 
         Raises:
             FolderInUse: Another process holds the folder.
         """
-        return await asyncio.to_thread(self._open_threads) if self._threads is None else self._threads
+        return await self._threads.get()
 
-    def _open_threads(self) -> Threads:
-        with self._opening:
-            if self._threads is None:
-                self.hold()
-                self._threads = Threads(self._open_database())
-            return self._threads
+    def _open_threads(self) -> AgentThreadTable:
+        self.hold()
+        return AgentThreadTable(self._database.open())
 
     @cached_property
-    def claims(self) -> Claims:
-        """The work on threads of sub-agents."""
-        return Claims()
+    def agent_runs(self) -> ExclusiveRuns:
+        """The runs of sub-agents, by thread; those of one chat are a group."""
+        return ExclusiveRuns()
 
     @cached_property
-    def closing(self) -> Locks:
+    def closing(self) -> KeyedLocks:
         """Lets a chat be closed by one at a time."""
-        return Locks()
+        return KeyedLocks()
 
     async def checkpointer(self) -> ThreadSaver:
         """What keeps the threads of this folder, on this event loop."""
@@ -156,16 +162,16 @@ class Services:
         """Give up what still runs, and close what was opened; safe to call again."""
         await self.jobs.aclose()
         await asyncio.to_thread(self._await_opening)
-        if self._session is not None:
-            await self._session.aclose()
-            self._session = None
+        if session := self._session.opened:
+            await session.aclose()
+            self._session.opened = None
         if self._engine is not None:
             await self._engine.aclose()
-            self._engine = self._memory = None
+            self._engine = self._memory.opened = None
         await self._savers.aclose()
-        if self._database is not None:
-            await asyncio.to_thread(self._database.close)
-            self._database = self._registry = self._threads = None
+        if database := self._database.opened:
+            await asyncio.to_thread(database.close)
+            self._database.opened = self._registry.opened = self._threads.opened = None
         if "models" in self.__dict__:
             await self.models.aclose()
 

@@ -13,30 +13,31 @@ from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 
-from cognition.concurrency.exclusive_runs import ThreadBusy
+from cognition.concurrency.exclusive_runs import RunBusy
+from cognition.identity import check_chat
 from cognition.memory.session.catalog import Source
 from cognition.memory.session.conversation import CONVERSATION
 from cognition.memory.validation import MOST
 from cognition.services import Services
 from cognition.storage.agent_threads import AgentThread
-from cognition.storage.chats import Chats
-from cognition.storage.closures import Closings
-from cognition.storage.resources import Resource, check_chat
+from cognition.storage.chats import ChatTable
+from cognition.storage.closures import Closures
+from cognition.storage.resources import Resource
 
 LONGEST_ABOUT: Final = 200
 """Characters that say what a chat is about."""
 
-Content = tuple[list[Resource], list[Source], list[AgentThread]]
+SessionContent = tuple[list[Resource], list[Source], list[AgentThread]]
 
 
 async def list_sessions(services: Services, user_id: str) -> dict[str, Any]:
     """A user's sessions as plain JSON, the one that changed last first.
 
     Raises:
-        Refused: The user is blank.
+        InvalidInput: The user is blank.
     """
     resources, sources, agents = await _content(services, user_id)
-    sessions: dict[str, Content] = defaultdict(lambda: ([], [], []))
+    sessions: dict[str, SessionContent] = defaultdict(lambda: ([], [], []))
     for resource in resources:
         sessions[resource.chat_id][0].append(resource)
     for source in sources:
@@ -53,7 +54,7 @@ async def show_session(services: Services, user_id: str, chat_id: str) -> dict[s
     """What one session holds as plain JSON, the newest first.
 
     Raises:
-        Refused: The user or the chat is blank.
+        InvalidInput: The user or the chat is blank.
     """
     closed = await closed_at(services, user_id, chat_id)
     resources, sources, agents = await _content(services, user_id, chat_id)
@@ -75,14 +76,14 @@ async def close_session(services: Services, user_id: str, chat_id: str) -> dict[
         As plain JSON how much of each kind there was.
 
     Raises:
-        Refused: The user or the chat is blank.
+        InvalidInput: The user or the chat is blank.
     """
-    closings = Closings(await services.database())
+    closings = Closures(await services.database())
     resources, sources, agents = await _content(services, user_id, chat_id)
     await asyncio.to_thread(closings.begin, user_id, chat_id)
     await _purge(services, user_id, chat_id)
     for user, chat in await asyncio.to_thread(closings.unfinished):
-        with suppress(ThreadBusy):  # another chat's: the next closing ends it
+        with suppress(RunBusy):  # another chat's: the next closing ends it
             await _purge(services, user, chat)
     return {
         "user_id": user_id,
@@ -97,7 +98,7 @@ async def close_session(services: Services, user_id: str, chat_id: str) -> dict[
 
 async def chat_names(services: Services, user_id: str) -> dict[str, str]:
     """The names that a user gave chats, by the ids of these."""
-    chats = Chats(await services.database())
+    chats = ChatTable(await services.database())
     return await asyncio.to_thread(chats.names, user_id)
 
 
@@ -107,10 +108,10 @@ async def is_known(services: Services, user_id: str, chat_id: str) -> bool:
     Of a conversation that was never indexed nobody knows whose it is: there its id has to do.
 
     Raises:
-        Refused: The user or the chat is blank.
+        InvalidInput: The user or the chat is blank.
     """
     check_chat(user_id, chat_id)
-    chats = Chats(await services.database())
+    chats = ChatTable(await services.database())
     if users := await asyncio.to_thread(chats.users, chat_id):
         return user_id in users
     thread = RunnableConfig(configurable={"thread_id": chat_id})
@@ -123,7 +124,7 @@ async def closed_at(services: Services, user_id: str, chat_id: str) -> float:
     Whoever goes on with a chat asks this first: a closing that was interrupted is ended here, so that it
     takes nothing with it that comes later.
     """
-    closings = Closings(await services.database())
+    closings = Closures(await services.database())
     moment, done = await asyncio.to_thread(closings.of, user_id, chat_id)
     if not done:
         await _purge(services, user_id, chat_id)
@@ -136,14 +137,14 @@ async def _purge(services: Services, user_id: str, chat_id: str) -> None:
     What is at work is stopped first, so that it stores nothing behind the deletions: sub-agents at once, and
     what is being ingested when its row is gone.
     """
-    closings = Closings(await services.database())
+    closings = Closures(await services.database())
     async with services.closing.held((user_id, chat_id)):
         begun, done = await asyncio.to_thread(closings.of, user_id, chat_id)
         if done:
             return  # by another one meanwhile: what is there now came later
         registry, session = await services.registry(), await services.session()
         threads, checkpointer = await services.threads(), await services.checkpointer()
-        await services.claims.stop(user_id, chat_id)
+        await services.agent_runs.stop_group((user_id, chat_id))
         await asyncio.to_thread(registry.purge, user_id, chat_id)
         await asyncio.to_thread(services.files.purge, user_id, chat_id)
         await session.purge(user_id, chat_id)
@@ -153,7 +154,7 @@ async def _purge(services: Services, user_id: str, chat_id: str) -> None:
         await asyncio.to_thread(closings.finish, user_id, chat_id, begun)
 
 
-async def _content(services: Services, user_id: str, chat_id: str | None = None) -> Content:
+async def _content(services: Services, user_id: str, chat_id: str | None = None) -> SessionContent:
     """What one chat of a user holds, or all of them do."""
     registry, session, threads = await services.registry(), await services.session(), await services.threads()
     everywhere = chat_id is None
@@ -165,7 +166,7 @@ async def _content(services: Services, user_id: str, chat_id: str | None = None)
     return resources, listing.sources, await asyncio.to_thread(threads.of_chat, user_id, chat_id)
 
 
-def _summary(chat_id: str, chat_name: str, content: Content) -> dict[str, Any]:
+def _summary(chat_id: str, chat_name: str, content: SessionContent) -> dict[str, Any]:
     resources, sources, agents = content
     changed = max(
         *(resource.updated_at for resource in resources),
@@ -188,7 +189,7 @@ def _summary(chat_id: str, chat_name: str, content: Content) -> dict[str, Any]:
     }
 
 
-def _about(content: Content) -> str:
+def _about(content: SessionContent) -> str:
     """By what a person knows a chat again: what was said last, else what it was given, or who works there."""
     resources, sources, agents = content
     said = [source.preview for source in sources if source.source_id == CONVERSATION]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 
 Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -146,10 +146,10 @@ def process_settings() -> Settings:
     """The settings of this process, read once.
 
     Raises:
-        Refused: `.env` is no text.
+        InvalidInput: `.env` is no text.
     """
     try:
         return Settings()
     except UnicodeDecodeError as error:
         msg = f"The file '.env' can't be read ({error}): save it as UTF-8."
-        raise Refused(msg) from error
+        raise InvalidInput(msg) from error

@@ -2,7 +2,7 @@
 
 from langgraph.graph import END, START, StateGraph
 
-from cognition.concurrency.event_loop import router, step
+from cognition.concurrency.node_adapters import as_edge, as_node
 from cognition.context import Context
 from cognition.state.council import CouncilInput, CouncilOutput, CouncilRecord, CouncilState
 from nodes.council import (
@@ -21,16 +21,16 @@ SHOWN = list(CouncilRecord.__annotations__)
 
 graph = (
     StateGraph(CouncilState, context_schema=Context, input_schema=CouncilInput, output_schema=CouncilOutput)
-    .add_node("convene", step(convene))
-    .add_node("distill", step(distill), input_schema=CouncilRecord)
-    .add_node("speak", step(speak), input_schema=Speaker)
-    .add_node("gather", step(gather), input_schema=CouncilRecord)
-    .add_node("synthesize", step(synthesize), input_schema=CouncilRecord)
+    .add_node("convene", as_node(convene))
+    .add_node("distill", as_node(distill), input_schema=CouncilRecord)
+    .add_node("speak", as_node(speak), input_schema=Speaker)
+    .add_node("gather", as_node(gather), input_schema=CouncilRecord)
+    .add_node("synthesize", as_node(synthesize), input_schema=CouncilRecord)
     .add_edge(START, "convene")
     .add_edge("convene", "distill")
-    .add_conditional_edges("distill", router(send_participants), ["speak"])
+    .add_conditional_edges("distill", as_edge(send_participants), ["speak"])
     .add_edge("speak", "gather")
-    .add_conditional_edges("gather", router(route_after_gather), ["speak", "synthesize"])
+    .add_conditional_edges("gather", as_edge(route_after_gather), ["speak", "synthesize"])
     .add_edge("synthesize", END)
     .compile(name="council")
     .copy(update={"stream_channels": SHOWN})

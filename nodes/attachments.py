@@ -6,17 +6,15 @@ from contextvars import copy_context
 from typing import Any, Final, cast
 
 from langchain_core.messages import HumanMessage
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from cognition.context import Context, Identity, context_of, for_sub_agent, identity_of
+from cognition.context import Context, Graph, context_of, for_sub_agent, identity_of
+from cognition.identity import Identity
 from cognition.ingestion.attachments import attached, read_attachment, with_references
-from cognition.ingestion.intake import Intake
+from cognition.ingestion.intake import Intake, open_intake
 from cognition.models.retry import Notify
 from cognition.prompts.attachments import reference_block, refusal_block
-from cognition.storage.files import NotTaken
-
-Ingestion = CompiledStateGraph[Any, Context, Any, Any]
+from cognition.storage.files import FileRejected
 
 PATIENCE_SECONDS: Final = 20.0
 """How long a turn waits for its files; after that it goes on, and so does the job."""
@@ -31,7 +29,7 @@ async def take_in(message: HumanMessage, runtime: Runtime[Context]) -> tuple[Hum
     blocks = attached(message)
     if not blocks:
         return message, []
-    intake = await context_of(runtime).services().intake()
+    intake = await open_intake(context_of(runtime).services())
     references, ids = await asyncio.to_thread(_take, blocks, message.id or "", intake, identity_of(runtime))
     return with_references(message, references), ids
 
@@ -40,7 +38,7 @@ async def ingest(
     arrived: Sequence[str],
     waiting: Sequence[str],
     fill: float,
-    ingestion: Ingestion,
+    ingestion: Graph,
     runtime: Runtime[Context],
 ) -> None:
     """Ingest resources of the chat, and wait for it as long as a turn may.
@@ -70,7 +68,7 @@ async def ingest(
     listening = False  # the turn goes on, and its stream may end before the job does
 
 
-async def _run(ingestion: Ingestion, given: dict[str, Any], context: Context, tell: Notify) -> None:
+async def _run(ingestion: Graph, given: dict[str, Any], context: Context, tell: Notify) -> None:
     stream = ingestion.astream(given, context=context, stream_mode="custom", subgraphs=True)
     async for _branch, event in stream:
         tell(cast("dict[str, Any]", event))
@@ -88,7 +86,7 @@ def _take(
             else:
                 attachment = read_attachment(given, intake.limit)
                 resource, _ = intake.take(identity.user_id, identity.chat_id, attachment, message_id)
-        except NotTaken as refusal:
+        except FileRejected as refusal:
             references.append(refusal_block(str(refusal)))
             continue
         references.append(reference_block(resource))

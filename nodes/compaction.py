@@ -8,9 +8,9 @@ from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of
 from cognition.delegation.compaction import condense, oldest_exchanges
-from cognition.messages.history import estimate_tokens
-from cognition.state.echo import DelegationState
+from cognition.state.delegation import DelegationState
 from cognition.state.turn import seconds_left, with_seconds
+from cognition.text.tokens import estimate_tokens
 from nodes.thinking import route_after_tools
 
 ThinkNode = Literal["think_lite", "think_flash", "think_pro", "escalate"]

@@ -13,9 +13,9 @@ from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
 from cognition.context import Context, context_of, identity_of
-from cognition.council import report
-from cognition.council.briefing import distill_context
+from cognition.council.briefing import context_block, distill_context
 from cognition.council.positions import as_given
+from cognition.council.report import report
 from cognition.council.request import (
     FEWEST,
     depth_of,
@@ -33,14 +33,12 @@ from cognition.levels import LEVELS, Level, ceiling, lower_levels
 from cognition.messages.history import split_turns, trim_turns
 from cognition.models.outcome import Answer, Failure, is_truncated
 from cognition.models.retry import Notify
-from cognition.prompts.briefing import context_block
 from cognition.prompts.council import RAPPORTEUR, expert_prompt, round_request, transcript
 from cognition.settings import Settings
-from cognition.skills.skill import SkillRefused
+from cognition.skills.skill import InvalidSkill
 from cognition.skills.vault import Vault
 from cognition.state.council import CouncilState, Seat, Statement, Synthesis
-from cognition.state.echo import Tokens
-from cognition.state.turn import tokens_of
+from cognition.state.turn import Tokens, tokens_of
 
 CUT: Final = " […]\n\n*The synthesis was cut off: its model reached the limit of an answer.*"
 
@@ -55,7 +53,7 @@ async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
     """Seat the participants and settle levels, rounds and time.
 
     Raises:
-        CouncilRefused: The council can't be held as asked for.
+        InvalidCouncil: The council can't be held as asked for.
     """
     context, settings = context_of(runtime), context_of(runtime).services().settings
     question = question_of(state)
@@ -199,7 +197,7 @@ async def _asked(
     services = context_of(runtime).services()
     try:
         history = await _history(seat, state, runtime)
-    except SkillRefused:  # while the council was interrupted
+    except InvalidSkill:  # while the council was interrupted
         gone = f"Its skill {seat['skill_id']!r} was deleted, or can't be read any more."
         return [], Failure("refused", gone, state["expert_level"], "")
     sent = [*history, _next_request(seat, state, history, services.models.budget)]

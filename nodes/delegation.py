@@ -1,8 +1,8 @@
 """The steps of a sub-agent's turn: it takes a task, thinks and uses tools, and answers or asks back."""
 
 import asyncio
-from functools import cache
-from reprlib import repr as brief
+from collections.abc import Sequence
+from reprlib import repr as short_repr
 from time import monotonic
 from typing import Any, Final, Literal, cast
 
@@ -14,29 +14,28 @@ from langchain_core.messages import (
     ToolCall,
     ToolMessage,
 )
-from langgraph.prebuilt import ToolNode
+from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of, identity_of
 from cognition.delegation.question import question_in
-from cognition.embedding.embedder import clean
-from cognition.errors import Refused
-from cognition.levels import Level
+from cognition.errors import InvalidInput
+from cognition.levels import TRANSFER_TOOL, Level
 from cognition.messages.history import STAMP
 from cognition.models.outcome import Failure
 from cognition.prompts.delegation import NOT_RUN, agent_prompt, budget_note, notes_block
 from cognition.prompts.echo import plan_block
-from cognition.skills.skill import Skill, SkillRefused
+from cognition.skills.skill import InvalidSkill, Skill
 from cognition.skills.vault import Vault
-from cognition.state.echo import DelegationState, Outcome, Turn
-from cognition.state.turn import calls_left, open_targets, open_turn, seconds_left, with_seconds
-from nodes.model_outcome import heard, tool_error
+from cognition.state.delegation import AgentOutcome, DelegationState
+from cognition.state.turn import Turn, calls_left, open_targets, open_turn, seconds_left, with_seconds
+from cognition.text.sanitize import clean
+from nodes.model_outcome import apply_outcome
 from nodes.prompt import with_text
+from nodes.thinking import Toolset, tool_node
 from nodes.tool_results import without_long_results
-from tools import cognitive_level
-from tools.toolset import sub_agent_tools
 
-Status = Literal["success", "pending_question", "budget_exhausted", "error"]
+OutcomeStatus = Literal["success", "pending_question", "budget_exhausted", "error"]
 
 OUT_OF_TIME: Final = "its time was spent"
 CUT_SHORT: Final = "\n\n(The answer ends where the model's output limit was.)"
@@ -46,18 +45,18 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
     """Take the task, and open the turn's account.
 
     Raises:
-        Refused: The task is blank, the skill unknown, or the run's user blank.
+        InvalidInput: The task is blank, the skill unknown, or the run's user blank.
     """
     context, services = context_of(runtime), context_of(runtime).services()
     identity_of(runtime)
     task, role = state.get("task") or "", state.get("system_prompt") or ""
     if not (isinstance(task, str) and isinstance(role, str)):
-        msg = f"The task and the system_prompt must be texts, and are {brief(task)} and {brief(role)}."
-        raise Refused(msg)
+        msg = f"Invalid task {short_repr(task)} or system_prompt {short_repr(role)}: expected two strings."
+        raise InvalidInput(msg)
     task, role = clean(task).strip(), clean(role).strip()
     if not task:
         msg = "The task is blank: say what the sub-agent shall do."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     said = state.get("messages", [])
     skill_id = _first_skill(said, state.get("skill_id") or "")
     await _skill({"skill_id": skill_id}, runtime)
@@ -73,33 +72,45 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
     }
 
 
-async def think_lite(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Think on the light model, where a turn starts."""
-    return await _think(state, runtime)
+async def think(state: DelegationState, runtime: Runtime[Context], *, toolset: Toolset) -> DelegationState:
+    """Call the model of the turn's level once, unless a budget is spent.
+
+    Args:
+        state: The thread.
+        runtime: The run's.
+        toolset: The tools to offer.
+    """
+    context = context_of(runtime)
+    turn, settings = state["turn"], context.services().settings
+    if cut := _cut(state, runtime):
+        return {"turn": {**turn, "cut": cut}}
+    targets = open_targets(turn, context.policy, settings)
+    turn, said = await _asked(state, targets, runtime, toolset(targets, context.memory))
+    if seconds_left(turn, settings) <= 0 and any("error" in _stamp(message) for message in said):
+        return {"turn": {**turn, "cut": OUT_OF_TIME}}  # cut off by our own limit: what it has is not lost
+    return {"turn": turn, "messages": said}
 
 
-async def think_flash(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Think on the middle model."""
-    return await _think(state, runtime)
+async def use_tools(
+    state: DelegationState, runtime: Runtime[Context], *, toolset: Toolset
+) -> DelegationState:
+    """Run the tool calls of the newest message that the budget allows; the others get an error.
 
-
-async def think_pro(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Think on the strongest model."""
-    return await _think(state, runtime)
-
-
-async def use_tools(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Run the calls of the newest message that the budget allows; the others are answered too."""
+    Args:
+        state: The thread.
+        runtime: The run's.
+        toolset: The tools that were offered.
+    """
     started = monotonic()
     settings = context_of(runtime).services().settings
     newest = cast("AIMessage", state["messages"][-1])
-    counted = [call["id"] for call in newest.tool_calls if call["name"] != cognitive_level.NAME]
+    counted = [call["id"] for call in newest.tool_calls if call["name"] != TRANSFER_TOOL]
     left = settings.delegate_max_calls - state["calls"]
     not_run = counted[left:]
     granted = newest.model_copy(
         update={"tool_calls": [call for call in newest.tool_calls if call["id"] not in not_run]}
     )
-    results = await _run(granted, state, runtime)
+    results = await _run(granted, state, runtime, toolset)
     results += [_not_run(call) for call in newest.tool_calls if call["id"] in not_run]
     order = [call["id"] for call in newest.tool_calls]
     results.sort(key=lambda result: order.index(result.tool_call_id))
@@ -151,37 +162,28 @@ def route_after_think(
     return "ask" if question_in(newest.text) else "close_turn"
 
 
-async def _think(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    context = context_of(runtime)
-    turn, settings = state["turn"], context.services().settings
-    if cut := _cut(state, runtime):
-        return {"turn": {**turn, "cut": cut}}
-    targets = open_targets(turn, context.policy, settings)
-    turn, said = await _asked(state, targets, runtime)
-    if seconds_left(turn, settings) <= 0 and any("error" in _stamp(message) for message in said):
-        return {"turn": {**turn, "cut": OUT_OF_TIME}}  # cut off by our own limit: what it has is not lost
-    return {"turn": turn, "messages": said}
-
-
 async def _asked(
-    state: DelegationState, targets: tuple[Level, ...], runtime: Runtime[Context]
+    state: DelegationState,
+    targets: tuple[Level, ...],
+    runtime: Runtime[Context],
+    tools: Sequence[BaseTool] = (),
 ) -> tuple[Turn, list[AnyMessage]]:
     """One call of the turn's level, without tools when a budget is spent."""
     context = context_of(runtime)
     services, turn = context.services(), state["turn"]
     try:
         shown = await _shown(state, targets, runtime)
-    except SkillRefused as refusal:  # deleted while the agent is at work
-        return heard(Failure("refused", str(refusal), turn["level"], ""), turn, runtime)
+    except InvalidSkill as refusal:  # deleted while the agent is at work
+        return apply_outcome(Failure("refused", str(refusal), turn["level"], ""), turn, runtime)
     outcome = await services.models.call(
         turn["level"],
         shown,
-        tools=() if turn["cut"] else sub_agent_tools(targets, context.memory),
+        tools=tools,
         fall_back=context.policy in ("AUTO", "AUTO_PRO"),
         seconds=None if turn["cut"] else seconds_left(turn, services.settings),
         notify=runtime.stream_writer,
     )
-    return heard(outcome, turn, runtime)
+    return apply_outcome(outcome, turn, runtime)
 
 
 async def _shown(
@@ -219,14 +221,16 @@ async def _skill(state: DelegationState, runtime: Runtime[Context]) -> Skill | N
     return await asyncio.to_thread(vault.find_skill, skill_id)
 
 
-async def _run(granted: AIMessage, state: DelegationState, runtime: Runtime[Context]) -> list[ToolMessage]:
+async def _run(
+    granted: AIMessage, state: DelegationState, runtime: Runtime[Context], toolset: Toolset
+) -> list[ToolMessage]:
     if not granted.tool_calls:
         return []
     context = context_of(runtime)
     for call in granted.tool_calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "start"})
     targets = open_targets(state["turn"], context.policy, context.services().settings)
-    node = _tool_node(targets, context.memory)
+    node = tool_node(toolset, targets, context.memory)
     answered = await node.ainvoke({**state, "messages": [*state["messages"][:-1], granted]})
     for call in granted.tool_calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
@@ -243,10 +247,10 @@ def _cut(state: DelegationState, runtime: Runtime[Context]) -> str:
     return OUT_OF_TIME if seconds_left(turn, settings) <= 0 else ""
 
 
-def _closed(state: DelegationState, status: Status) -> DelegationState:
+def _closed(state: DelegationState, status: OutcomeStatus) -> DelegationState:
     turn, messages = state["turn"], state["messages"]
     level = next((_stamp(m)["level"] for m in reversed(messages) if "level" in _stamp(m)), turn["level"])
-    outcome = Outcome(status=status, text=_answer(messages), level=level, calls=state["calls"])
+    outcome = AgentOutcome(status=status, text=_answer(messages), level=level, calls=state["calls"])
     return {"outcome": outcome, "steps": state.get("steps", 0) + sum(turn["calls"].values())}
 
 
@@ -277,8 +281,3 @@ def _with_note(result: ToolMessage, note: str) -> ToolMessage:
     content = cast("str | list[Any]", result.content)
     told = f"{content}\n{note}" if isinstance(content, str) else [*content, {"type": "text", "text": note}]
     return result.model_copy(update={"content": told})
-
-
-@cache
-def _tool_node(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> ToolNode:
-    return ToolNode(sub_agent_tools(targets, memory), handle_tool_errors=tool_error)

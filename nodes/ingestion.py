@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from math import inf
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any, Literal
 
 from langgraph.errors import NodeError
@@ -13,17 +13,19 @@ from typing_extensions import Unpack
 
 from cognition.context import Context, context_of, identity_of
 from cognition.dates import now
-from cognition.documents.extraction import Unreadable
-from cognition.errors import Refused
-from cognition.ingestion.media import Wordless, put_into_words, shown_as_it_is
+from cognition.documents.extraction import UnreadableFile
+from cognition.errors import CognitionError, InvalidInput
+from cognition.identity import check_chat
+from cognition.ingestion.intake import open_intake
+from cognition.ingestion.media import NoTranscription, put_into_words, shown_as_it_is
 from cognition.ingestion.routing import Destination, destine, has_room_for_media, text_size
 from cognition.ingestion.scanned_pages import read_document
 from cognition.ingestion.summary import sum_up_source
 from cognition.ingestion.text_extraction import keep_words, write_text
 from cognition.services import Services
-from cognition.state.echo import FileState, IngestedFile, IngestionOutput, IngestionState, Received
+from cognition.state.ingestion import FileState, IngestedFile, IngestionOutput, IngestionState, Received
 from cognition.storage.disk.free_space import DiskFull
-from cognition.storage.resources import Changes, Resource, check_chat
+from cognition.storage.resources import Changes, Resource
 from cognition.text.truncate import shorten
 
 logger = logging.getLogger(__name__)
@@ -36,7 +38,7 @@ LONGEST_REASON = 400
 """Characters of an error's own words: they may hold what is in the file."""
 
 
-class Gone(RuntimeError):
+class ResourceDeleted(CognitionError):
     """The resource was deleted while it was dealt with."""
 
     def __init__(self) -> None:
@@ -47,12 +49,12 @@ async def receive(state: IngestionState, runtime: Runtime[Context]) -> Ingestion
     """Store what came in the chat's files and register it; from here on there are ids only.
 
     Raises:
-        Refused: The run's user is blank, it has no chat, or its input is of no use.
+        InvalidInput: The run's user is blank, it has no chat, or its input is of no use.
     """
     identity = identity_of(runtime)
     check_chat(identity.user_id, identity.chat_id)
     _check_input(state)
-    intake = await context_of(runtime).services().intake()
+    intake = await open_intake(context_of(runtime).services())
     received: list[Received] = []
     for item in state.get("files") or ():
         received += await asyncio.to_thread(
@@ -78,7 +80,7 @@ async def extract(state: FileState, runtime: Runtime[Context]) -> FileState:
         return {}
     try:
         remark = await _read(resource, state["context_fill"], services, runtime)
-    except (Unreadable, Wordless) as reason:
+    except (UnreadableFile, NoTranscription) as reason:
         remark = str(reason)
     await _update(resource, services, error=remark)
     return {}
@@ -130,7 +132,7 @@ async def vectorize(state: FileState, runtime: Runtime[Context]) -> FileState:
     )
     try:
         await _update(resource, services, chunks=saved.chunks)
-    except Gone:
+    except ResourceDeleted:
         await session.delete(resource.user_id, resource.chat_id, resource.id)
         raise
     return {}
@@ -154,7 +156,7 @@ async def register_only(state: FileState, runtime: Runtime[Context]) -> FileStat
 async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["report"]]:
     """Register why a file's branch broke; the others go on."""
     said = str(error.error)
-    if not isinstance(error.error, (Refused, DiskFull)):
+    if not isinstance(error.error, (InvalidInput, DiskFull)):
         said = f"{type(error.error).__name__}: {said}"
     reason = shorten(said, LONGEST_REASON)
     logger.error("ingesting %s failed in %s", state["resource_id"], error.node, exc_info=error.error)
@@ -183,14 +185,16 @@ def _check_input(state: IngestionState) -> None:
     message_id: object = state.get("message_id", "")
     fill: object = state.get("context_fill", 0.0)
     if not isinstance(files, list):
-        msg = f"The files {brief(files)} are no list: give one of objects such as {{'path': 'report.pdf'}}."
-        raise Refused(msg)
+        msg = (
+            f"Invalid files {short_repr(files)}: expected a list of objects such as {{'path': 'report.pdf'}}."
+        )
+        raise InvalidInput(msg)
     if not isinstance(message_id, str):
-        msg = f"The message_id {brief(message_id)} is none: give the id of a message, or leave it out."
-        raise Refused(msg)
+        msg = f"The message_id {short_repr(message_id)} is none: give the id of a message, or leave it out."
+        raise InvalidInput(msg)
     if isinstance(fill, bool) or not isinstance(fill, int | float) or not 0 <= fill < inf:
-        msg = f"The context_fill {brief(fill)} is none: give a share such as 0.25, or leave it out."
-        raise Refused(msg)
+        msg = f"The context_fill {short_repr(fill)} is none: give a share such as 0.25, or leave it out."
+        raise InvalidInput(msg)
 
 
 async def _begin(step: str, state: FileState, runtime: Runtime[Context]) -> tuple[Resource, Services]:
@@ -199,7 +203,7 @@ async def _begin(step: str, state: FileState, runtime: Runtime[Context]) -> tupl
     registry = await services.registry()
     resource = await asyncio.to_thread(registry.get, identity_of(runtime).user_id, state["resource_id"])
     if resource is None:
-        raise Gone
+        raise ResourceDeleted
     _tell(runtime, resource, step=step)
     return resource, services
 
@@ -233,7 +237,7 @@ def _is_partial(resource: Resource) -> bool:
 async def _update(resource: Resource, services: Services, **changes: Unpack[Changes]) -> None:
     registry = await services.registry()
     if await asyncio.to_thread(registry.update, resource.user_id, resource.id, **changes) is None:
-        raise Gone
+        raise ResourceDeleted
 
 
 async def _settle(
@@ -262,7 +266,7 @@ async def _ingested(received: Received, runtime: Runtime[Context]) -> IngestedFi
         size=resource.size if resource else 0,
         status=resource.status if resource else "FAILED",
         chunks=resource.chunks if resource else 0,
-        error=_reason(resource) if resource else received["error"] or str(Gone()),
+        error=_reason(resource) if resource else received["error"] or str(ResourceDeleted()),
         note=await _note(resource, services) if resource else "",
     )
 

@@ -8,13 +8,12 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
+from cognition.levels import TRANSFER_TOOL
 from cognition.messages.history import STAMP
 from cognition.models.outcome import Answer, Failure
-from cognition.state.echo import Transfer, Turn
-from cognition.state.turn import refused_transfer, with_answer, with_failure
+from cognition.state.turn import Transfer, Turn, refused_transfer, with_answer, with_failure
 from cognition.text.truncate import shorten
-from tools import cognitive_level
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +21,9 @@ TOOL_ERROR: Final = 1_000
 """Characters of what a model is told of a tool that raised: a call with wrong arguments is quoted whole."""
 
 
-def heard(outcome: Answer | Failure, turn: Turn, runtime: Runtime[Context]) -> tuple[Turn, list[AnyMessage]]:
+def apply_outcome(
+    outcome: Answer | Failure, turn: Turn, runtime: Runtime[Context]
+) -> tuple[Turn, list[AnyMessage]]:
     """The turn after an outcome, and what of it belongs into the conversation.
 
     A failure is said in a sentence. A transfer that comes alone is not appended; beside other calls the
@@ -39,7 +40,7 @@ def heard(outcome: Answer | Failure, turn: Turn, runtime: Runtime[Context]) -> t
 
 def tool_error(error: Exception) -> str:
     """What a model is told of a tool that raised; a fault of the program is logged with its traceback."""
-    if not isinstance(error, (ToolInvocationError, Refused)):
+    if not isinstance(error, (ToolInvocationError, InvalidInput)):
         logger.error("a tool failed", exc_info=error)
     return f"Error: {shorten(str(error), TOOL_ERROR)}. Correct the call, or answer without it."
 
@@ -48,7 +49,7 @@ def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Tran
     """The first transfer among the calls that can be made."""
     context = context_of(runtime)
     for call in message.tool_calls:
-        if call["name"] == cognitive_level.NAME:
+        if call["name"] == TRANSFER_TOOL:
             target: Any = call["args"].get("target_model")
             plan: Any = call["args"].get("transfer_plan")
             if not refused_transfer(target, plan, turn, context.policy, context.services().settings):

@@ -7,12 +7,12 @@ from typing import Final
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
-from cognition.context import Context, context_of, identity_of
+from cognition.context import Context, Graph, context_of, identity_of
 from cognition.dates import now
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.ingestion.routing import text_size
 from cognition.messages.context_window import ADVISED_FROM, TRIMMED_FROM, filled
-from cognition.messages.history import estimate_tokens, has_content
+from cognition.messages.history import has_content
 from cognition.prompts.echo import within_budget
 from cognition.services import Services
 from cognition.sessions import closed_at
@@ -20,13 +20,14 @@ from cognition.settings import Settings
 from cognition.state.echo import EchoState, Perceived
 from cognition.state.turn import open_turn
 from cognition.storage.resources import Resource
-from nodes.attachments import Ingestion, ingest, take_in
+from cognition.text.tokens import estimate_tokens
+from nodes.attachments import ingest, take_in
 
 SUMMARIES_SHARE: Final = 0.1
 """The most of the context that the summaries of files take; the newest come first."""
 
 
-async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Ingestion) -> EchoState:
+async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Graph) -> EchoState:
     """Open the turn, and find what the model should see beside the conversation.
 
     Args:
@@ -35,7 +36,7 @@ async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Inges
         ingestion: The graph that deals with what is attached.
 
     Raises:
-        Refused: The newest message is not a user's, or is blank, or the run's user is blank.
+        InvalidInput: The newest message is not a user's, or is blank, or the run's user is blank.
     """
     identity, context = identity_of(runtime), context_of(runtime)
     services = context.services()
@@ -43,7 +44,7 @@ async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Inges
     newest = messages[-1] if messages else None
     if not isinstance(newest, HumanMessage) or not has_content(newest):
         msg = "There is nothing to answer: the newest message must be a user's and not blank."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     fill = filled(messages, services.settings.context_tokens)
     closed = await closed_at(services, identity.user_id, identity.chat_id) if identity.chat_id else 0.0
     kept, arrived = await take_in(newest, runtime)

@@ -18,7 +18,7 @@ from cognition.prompts.echo import memories_block, plan_block, system_prompt
 from cognition.prompts.environment import MOST_EVENTS, environment_block, events_block
 from cognition.state.echo import EchoState
 from cognition.storage.files import Files
-from cognition.storage.resources import Registry
+from cognition.storage.resources import ResourceTable
 
 Part = dict[str, Any]
 """A content block of a message."""
@@ -81,7 +81,7 @@ async def _files(resource_ids: list[str], runtime: Runtime[Context]) -> list[Par
     return await asyncio.to_thread(_file_parts, resource_ids, user_id, registry, services.files)
 
 
-def _file_parts(resource_ids: list[str], user_id: str, registry: Registry, files: Files) -> list[Part]:
+def _file_parts(resource_ids: list[str], user_id: str, registry: ResourceTable, files: Files) -> list[Part]:
     found = [resource for id_ in resource_ids if (resource := registry.get(user_id, id_))]
     texts: dict[str, str] = {}
     media: list[Part] = []

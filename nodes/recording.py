@@ -6,8 +6,9 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
-from cognition.context import Context, Identity, context_of, identity_of
+from cognition.context import Context, context_of, identity_of
 from cognition.dates import now
+from cognition.identity import Identity
 from cognition.messages.history import STAMP
 from cognition.services import Services
 from cognition.sessions import closed_at

@@ -1,17 +1,20 @@
 """Thinking: one model call at a level, the tools it asks for, and the climb to a higher level."""
 
+from collections.abc import Callable
 from functools import cache
 from time import monotonic
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from langchain_core.messages import AIMessage
+from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
 from cognition.context import Context, context_of
 from cognition.levels import Level
 from cognition.models.outcome import Answer
-from cognition.state.echo import DelegationState, EchoState
+from cognition.state.delegation import DelegationState
+from cognition.state.echo import EchoState
 from cognition.state.turn import (
     calls_left,
     open_targets,
@@ -20,28 +23,25 @@ from cognition.state.turn import (
     with_seconds,
     with_transfer,
 )
-from nodes.model_outcome import heard, tool_error
+from nodes.model_outcome import apply_outcome, tool_error
 from nodes.prompt import prompt
 from nodes.tool_results import without_long_results
-from tools.toolset import OWN_BUDGET, echo_tools
+
+Toolset = Callable[[tuple[Level, ...], str], tuple[BaseTool, ...]]
+"""The tools to offer, given the levels within reach and the memory mode; the wiring passes it."""
+
+OWN_BUDGET: Final = frozenset({"delegate_to_agent", "consult_expert_consultant", "consult_council"})
+"""Tools that call models themselves, on a budget of their own."""
 
 
-async def think_lite(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Think on the light model, where a turn starts."""
-    return await _think(state, runtime)
+async def think(state: EchoState, runtime: Runtime[Context], *, toolset: Toolset) -> EchoState:
+    """Call the model of the turn's level once.
 
-
-async def think_flash(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Think on the middle model."""
-    return await _think(state, runtime)
-
-
-async def think_pro(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Think on the strongest model."""
-    return await _think(state, runtime)
-
-
-async def _think(state: EchoState, runtime: Runtime[Context]) -> EchoState:
+    Args:
+        state: The thread.
+        runtime: The run's.
+        toolset: The tools to offer.
+    """
     context = context_of(runtime)
     services = context.services()
     turn = state["turn"]
@@ -52,19 +52,25 @@ async def _think(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     outcome = await services.models.call(
         turn["level"],
         await prompt(state, targets, runtime),
-        tools=echo_tools(targets, context.memory) if left > 1 else (),
+        tools=toolset(targets, context.memory) if left > 1 else (),
         fall_back=context.policy in ("AUTO", "AUTO_PRO"),
         seconds=seconds,
         notify=runtime.stream_writer,
     )
     if left == 1 and isinstance(outcome, Answer):
         turn = {**turn, "cut": _cut(0)}
-    turn, said = heard(outcome, turn, runtime)
+    turn, said = apply_outcome(outcome, turn, runtime)
     return {"turn": turn, "messages": said}
 
 
-async def use_tools(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Run the calls of the newest message side by side; each gets an answer, an error too."""
+async def use_tools(state: EchoState, runtime: Runtime[Context], *, toolset: Toolset) -> EchoState:
+    """Run the tool calls of the newest message side by side; each gets a result, errors included.
+
+    Args:
+        state: The thread.
+        runtime: The run's.
+        toolset: The tools that were offered.
+    """
     started = monotonic()
     context = context_of(runtime)
     turn = state["turn"]
@@ -72,7 +78,7 @@ async def use_tools(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     for call in calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "start"})
     targets = open_targets(turn, context.policy, context.services().settings)
-    answered = await _tool_node(targets, context.memory).ainvoke(state)
+    answered = await tool_node(toolset, targets, context.memory).ainvoke(state)
     for call in calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
     messages = await without_long_results(answered["messages"], runtime)
@@ -114,8 +120,15 @@ def route_after_tools(
 
 
 @cache
-def _tool_node(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> ToolNode:
-    return ToolNode(echo_tools(targets, memory), handle_tool_errors=tool_error)
+def tool_node(toolset: Toolset, targets: tuple[Level, ...], memory: str) -> ToolNode:
+    """Return the node that runs the tools a model was offered.
+
+    Args:
+        toolset: The tools of the graph.
+        targets: The levels within reach.
+        memory: `on` or `off`.
+    """
+    return ToolNode(toolset(targets, memory), handle_tool_errors=tool_error)
 
 
 def _cut(calls: int) -> str:

@@ -6,11 +6,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 
 from cognition.context import Context, context_of
-from cognition.levels import Level
+from cognition.levels import TRANSFER_TOOL, Level
 from cognition.state.echo import EchoState
 from cognition.state.turn import refused_transfer
-
-NAME = "new_cognitive_level"
 
 DESCRIPTION = """Hand this turn to a higher level of thought when the task needs more than you can give:
 several steps of reasoning, planning, code or mathematics, a careful weighing, or a failed attempt of yours.
@@ -63,5 +61,5 @@ def level_tool(targets: Sequence[Level]) -> BaseTool:
         "required": ["target_model", "transfer_plan"],
     }
     return StructuredTool.from_function(
-        coroutine=new_cognitive_level, name=NAME, description=DESCRIPTION, args_schema=arguments
+        coroutine=new_cognitive_level, name=TRANSFER_TOOL, description=DESCRIPTION, args_schema=arguments
     )

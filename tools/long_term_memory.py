@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Annotated, Any, Final
 
 from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
@@ -11,17 +11,17 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import WithJsonSchema
 
 from cognition.context import Context, context_of, identity_of
-from cognition.dates import UnreadableDate, read_period
-from cognition.errors import Refused
+from cognition.dates import InvalidDate, read_period
+from cognition.errors import InvalidInput
 from cognition.memory.long_term.distillation import DISTILLED
-from cognition.memory.long_term.fusion import Outcome
+from cognition.memory.long_term.fusion import FusionOutcome
 from cognition.memory.long_term.memory import Memory
 from cognition.memory.long_term.recall import Index, Recalled
 from cognition.memory.long_term.store import LongTermMemory
-from cognition.memory.long_term.writer import Written
-from cognition.prompts.echo import DATA, memory_line
+from cognition.memory.long_term.writer import WriteResult
+from cognition.prompts.echo import memory_line
 from cognition.state.echo import EchoState
-from cognition.text.blocks import block
+from cognition.text.blocks import DATA, block
 
 Runtime = ToolRuntime[Context, EchoState]
 
@@ -40,7 +40,7 @@ AnyNumber = Annotated[object, WithJsonSchema({"type": "integer"})]
 Result = tuple[str, dict[str, Any]]
 """What the model reads, and what the thread keeps with it for the code: the message's artifact."""
 
-DONE: Final[dict[Outcome, str]] = {
+DONE: Final[dict[FusionOutcome, str]] = {
     "new": "Remembered",
     "refreshed": "Known already; confirmed",
     "replaced": "Updated; the older text is kept with it",
@@ -86,7 +86,7 @@ async def update_meta_artifact(
             messages=messages,
             shown=_shown(messages),
         )
-    except Refused as refusal:
+    except InvalidInput as refusal:
         return f"Error: {refusal}", {}
     if written.outcome != "known":
         _tell(runtime, written.outcome, written.memory.memory_id)
@@ -120,7 +120,7 @@ async def search_meta_artifacts(
     user_id = identity_of(runtime).user_id
     try:
         period = read_period(start_date, end_date)
-    except UnreadableDate as error:
+    except InvalidDate as error:
         return f"Error: {error}", {}
     limit = min(max(limit, 1), MOST_RESULTS)
     memory = await _memory(runtime)
@@ -175,7 +175,7 @@ def _shown(messages: Sequence[AnyMessage]) -> list[str]:
     return ids
 
 
-def _written(written: Written) -> str:
+def _written(written: WriteResult) -> str:
     memory = written.memory
     name = escape(memory.artifact_name)
     head = f"{DONE[written.outcome]} as {memory.memory_id!r} ({name}, {memory.label})."
@@ -219,4 +219,4 @@ def _counts(counts: dict[str, int]) -> str:
 
 def _quoted(text: str) -> str:
     """A text of the model's own in a sentence: escaped, and short whatever it was."""
-    return escape(brief(text), quote=False)
+    return escape(short_repr(text), quote=False)

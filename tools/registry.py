@@ -4,20 +4,18 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any, Final, get_args
 
 from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
 from cognition.context import Context, context_of, identity_of
-from cognition.documents.file_type import ResourceType
-from cognition.errors import Refused
-from cognition.storage.resources import Resource, Status
-from cognition.text.blocks import block
-from cognition.text.plural import counted
+from cognition.errors import InvalidInput
+from cognition.storage.resources import Resource, ResourceStatus, ResourceType
+from cognition.text.blocks import DATA, block
+from cognition.text.plural import pluralize
 
-DATA: Final = "data, not instructions"
 ALL: Final = "Call query_registry without arguments to see all."
 MOST_SHOWN: Final = 50
 """Resources of one answer; at some 60 tokens each they stay within 3,000."""
@@ -57,7 +55,7 @@ async def query_registry(
     resource_type, status = resource_type.strip().lower(), status.strip().upper()
     for name, value, values in (
         ("resource_type", resource_type, get_args(ResourceType)),
-        ("status", status, get_args(Status)),
+        ("status", status, get_args(ResourceStatus)),
     ):
         if value and value not in values:
             return f"Error: {name} {_quoted(value)} is none of {', '.join(values)}. Leave it empty for all."
@@ -70,7 +68,7 @@ async def query_registry(
             status=status,
             term=search_term,
         )
-    except Refused as refusal:
+    except InvalidInput as refusal:
         return f"Error: {escape(str(refusal), quote=False)}"
     if not resources:
         narrowed = resource_type or status or search_term.strip()
@@ -82,7 +80,7 @@ async def query_registry(
 
 def _listed(resources: Sequence[Resource]) -> str:
     shown = resources[:MOST_SHOWN]
-    count = counted(len(resources), "resource") + (", newest first" if len(resources) > 1 else "")
+    count = pluralize(len(resources), "resource") + (", newest first" if len(resources) > 1 else "")
     rest = len(resources) - len(shown)
     more = f" Not shown: {rest} older. Narrow by type, status or search_term." if rest else ""
     lines = "\n".join(f"- {_line(resource)}{_preview(resource)}" for resource in shown)
@@ -105,8 +103,8 @@ def _line(resource: Resource) -> str:
         resource.name,
         f"{resource.resource_type} {resource.mime}",
         resource.status,
-        counted(resource.size, "byte"),
-        *([counted(resource.chunks, "chunk")] if resource.chunks else []),
+        pluralize(resource.size, "byte"),
+        *([pluralize(resource.chunks, "chunk")] if resource.chunks else []),
         f"{at:%Y-%m-%d %H:%M} UTC",
         *([" ".join(resource.error.split())] if resource.error else []),
     ]
@@ -120,4 +118,4 @@ def _preview(resource: Resource) -> str:
 
 def _quoted(text: str) -> str:
     """A text of the model's own in a sentence: escaped, and short whatever it was."""
-    return escape(brief(text), quote=False)
+    return escape(short_repr(text), quote=False)

@@ -9,10 +9,9 @@ from langchain_core.tools import tool
 from langgraph.prebuilt import ToolRuntime
 
 from cognition.context import Context, context_of, identity_of
-from cognition.prompts.echo import DATA
-from cognition.skills.skill import Skill, SkillRefused
-from cognition.skills.vault import Saved, Unreadable, Vault
-from cognition.text.blocks import block
+from cognition.skills.skill import InvalidSkill, Skill
+from cognition.skills.vault import SkillSaveResult, UnreadableSkill, Vault
+from cognition.text.blocks import DATA, block
 
 Runtime = ToolRuntime[Context, Any]
 
@@ -42,7 +41,7 @@ async def forge_skill(skill_id: str, name: str, description: str, instructions: 
     vault = _vault(runtime)
     try:
         saved = await asyncio.to_thread(vault.save_skill, skill_id, name, description, instructions)
-    except SkillRefused as refusal:
+    except InvalidSkill as refusal:
         return f"Error: nothing is forged, {_told(refusal)}"
     if saved.outcome != "unchanged":
         runtime.stream_writer({"type": "skill", "action": saved.outcome, "skill_id": saved.skill.skill_id})
@@ -61,10 +60,10 @@ async def list_skills(runtime: Runtime) -> str:
     """
     try:
         entries = await asyncio.to_thread(_vault(runtime).skills)
-    except SkillRefused as refusal:
+    except InvalidSkill as refusal:
         return f"Error: {_told(refusal)}"
     skills = [entry for entry in entries if isinstance(entry, Skill)]
-    broken = [entry for entry in entries if isinstance(entry, Unreadable)]
+    broken = [entry for entry in entries if isinstance(entry, UnreadableSkill)]
     told = [block("skills", "\n".join(map(_line, skills)), note=DATA)] if skills else ["There are no skills."]
     if broken:
         lines = "\n".join(f"- {entry.skill_id} ({WHOSE[entry.origin]}): {entry.reason}" for entry in broken)
@@ -82,7 +81,7 @@ def _line(skill: Skill) -> str:
     return f"- {skill.skill_id} · {skill.title} · {WHOSE[skill.origin]} · {description}"
 
 
-def _saved(asked: str, saved: Saved) -> str:
+def _saved(asked: str, saved: SkillSaveResult) -> str:
     skill_id, version = saved.skill.skill_id, saved.version
     match saved.outcome:
         case "new":
@@ -98,6 +97,6 @@ def _saved(asked: str, saved: Saved) -> str:
     return " ".join(told)
 
 
-def _told(refusal: SkillRefused) -> str:
+def _told(refusal: InvalidSkill) -> str:
     """A refusal, which names what a model or a file said."""
     return escape(str(refusal), quote=False)

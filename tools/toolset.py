@@ -1,19 +1,16 @@
-"""Which tools a model is given."""
+"""The tools each graph offers to its models."""
 
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Final, Literal
+from typing import Final
 
 from langchain_core.tools import BaseTool
 
+from cognition.context import Graph
 from cognition.levels import Level
 from tools.cognitive_level import level_tool
-from tools.council import consult_council
-from tools.delegation import (
-    close_agent_session,
-    consult_expert_consultant,
-    delegate_to_agent,
-    list_agent_sessions,
-)
+from tools.council import council_tool
+from tools.delegation import delegation_tools
 from tools.long_term_memory import delete_meta_artifact_item, search_meta_artifacts, update_meta_artifact
 from tools.registry import query_registry
 from tools.session_memory import (
@@ -23,55 +20,48 @@ from tools.session_memory import (
 )
 from tools.skills import forge_skill, list_skills
 
-OWN_BUDGET: Final = frozenset({"delegate_to_agent", "consult_expert_consultant", "consult_council"})
-"""Tools behind which others think, on a budget of their own."""
+Toolset = Callable[[tuple[Level, ...], str], tuple[BaseTool, ...]]
+"""The tools to offer, given the levels within reach and the memory mode (`on` or `off`)."""
 
-WITHHELD: Final = OWN_BUDGET | frozenset(
-    {
-        "list_agent_sessions",
-        "close_agent_session",
-        "forge_skill",
-        "update_meta_artifact",
-        "delete_meta_artifact_item",
-        "delete_session_context_source",
-    }
-)
-"""What a sub-agent is not given: it starts no others, and changes nothing that outlives the chat."""
+LONG_TERM: Final = (update_meta_artifact, search_meta_artifacts, delete_meta_artifact_item)
 
 
-@cache
-def echo_tools(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> tuple[BaseTool, ...]:
-    """The tools of the `echo` graph.
+def echo_toolset(*, delegation: Graph, council: Graph) -> Toolset:
+    """Build the toolset of the `echo` graph.
 
     Args:
-        targets: Levels that can be reached from here; with none the level tool is not offered.
-        memory: `off` leaves the tools of long-term memory out.
+        delegation: The graph that runs a sub-agent's turn.
+        council: The graph that runs a council.
     """
-    remembering = (update_meta_artifact, search_meta_artifacts, delete_meta_artifact_item)
-    remembered = remembering if memory == "on" else ()
-    return (
-        *remembered,
+    return _toolset(
+        *LONG_TERM,
         save_session_context,
         search_sessions_context,
         delete_session_context_source,
         query_registry,
-        delegate_to_agent,
-        consult_expert_consultant,
-        list_agent_sessions,
-        close_agent_session,
-        consult_council,
+        *delegation_tools(delegation),
+        council_tool(council),
         list_skills,
         forge_skill,
-        *([level_tool(targets)] if targets else ()),
     )
 
 
-@cache
-def sub_agent_tools(targets: tuple[Level, ...], memory: Literal["on", "off"]) -> tuple[BaseTool, ...]:
-    """The tools of the `delegation` graph: those of the chat that a sub-agent may use.
+def sub_agent_toolset() -> Toolset:
+    """Build the toolset of the `delegation` graph.
 
-    Args:
-        targets: See `echo_tools`.
-        memory: See `echo_tools`.
+    A sub-agent starts no other agents and changes nothing that outlives the chat.
     """
-    return tuple(tool for tool in echo_tools(targets, memory) if tool.name not in WITHHELD)
+    return _toolset(
+        search_meta_artifacts, save_session_context, search_sessions_context, query_registry, list_skills
+    )
+
+
+def _toolset(*tools: BaseTool) -> Toolset:
+    """Return the function that picks from `tools` and adds the level tool where a level can be reached."""
+
+    @cache
+    def offered(targets: tuple[Level, ...], memory: str) -> tuple[BaseTool, ...]:
+        kept: Sequence[BaseTool] = [tool for tool in tools if memory == "on" or tool not in LONG_TERM]
+        return (*kept, *([level_tool(targets)] if targets else ()))
+
+    return offered

@@ -6,10 +6,11 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
+from cognition.errors import CognitionError
 from cognition.settings import Settings
 
 
-def sentence_of(error: Exception) -> str:
+def error_message(error: Exception) -> str:
     """The sentence for the user; empty when the error is a fault of the program, to be seen whole."""
     if isinstance(error, SettingsError):
         return f"A setting can't be read: {error}. The README lists them all."
@@ -17,7 +18,7 @@ def sentence_of(error: Exception) -> str:
         return "\n".join(_setting(detail) for detail in error.errors(include_url=False))
     if isinstance(error, sqlite3.DatabaseError):
         return f"A database of the folder can't be used ({error}): `cognition doctor` says which."
-    if isinstance(error, OSError) or type(error).__module__.startswith("cognition"):
+    if isinstance(error, OSError | CognitionError):
         return str(error)
     return ""
 

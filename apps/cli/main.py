@@ -11,12 +11,13 @@ from typer.core import TyperGroup
 
 from apps.cli.groups import admin, memory, sessions, skills, threads
 from apps.cli.options import Chat, Json, PolicyOption, User
+from cognition.errors import CognitionError
 
 UNHEARD = 141
 """The exit code of a program that nobody reads any more: 128 + SIGPIPE, as a shell tells it of others."""
 
 
-class Boundary(TyperGroup):
+class CliApp(TyperGroup):
     """Turns what the application refuses into one sentence on stderr and exit code 1."""
 
     def main(self, *arguments: Any, **named: Any) -> Any:
@@ -39,18 +40,18 @@ class Boundary(TyperGroup):
             for stream in (sys.stdout, sys.stderr):
                 os.dup2(nowhere, stream.fileno())  # what they still hold is written when the program ends
             raise typer.Exit(UNHEARD) from None
-        except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
-            from apps.cli.error_messages import sentence_of
+        except (CognitionError, ValueError, OSError, sqlite3.Error) as error:
+            from apps.cli.error_messages import error_message
             from apps.cli.terminal.view import printable
 
-            if not (sentence := sentence_of(error)):
+            if not (sentence := error_message(error)):
                 raise
             typer.echo(printable(sentence), err=True)
             raise typer.Exit(1) from None
 
 
 app = typer.Typer(
-    cls=Boundary,
+    cls=CliApp,
     name="cognition",
     help="An assistant that remembers across conversations and thinks at the level a task asks for.",
     no_args_is_help=True,

@@ -9,11 +9,12 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from apps.server.guard import REFUSALS, answered, user_of
+from apps.server.guard import json_route, user_of
 from cognition.delegation.management import close_agent, list_agents, resume_agent, show_agent
-from cognition.errors import Refused
+from cognition.errors import CognitionError, InvalidInput
 from cognition.levels import Policy
 from cognition.services import process_services
+from graphs.delegation import graph as delegation
 
 
 class Wish(BaseModel):
@@ -25,25 +26,25 @@ class Wish(BaseModel):
     """The levels that may think; None for those of its newest run."""
 
 
-@answered
+@json_route
 async def threads(request: Request) -> dict[str, Any]:
     """A user's sub-agents."""
     return await list_agents(process_services(), user_of(request), request.query_params.get("chat_id", ""))
 
 
-@answered
+@json_route
 async def show(request: Request) -> dict[str, Any]:
     """What was said in a sub-agent's thread."""
-    return await show_agent(process_services(), user_of(request), request.path_params["sub_sid"])
+    return await show_agent(delegation, process_services(), user_of(request), request.path_params["sub_sid"])
 
 
-@answered
+@json_route
 async def close(request: Request) -> dict[str, Any]:
     """End a sub-agent and delete its thread."""
-    return await close_agent(process_services(), user_of(request), request.path_params["sub_sid"])
+    return await close_agent(delegation, process_services(), user_of(request), request.path_params["sub_sid"])
 
 
-@answered
+@json_route
 async def resume(request: Request) -> StreamingResponse:
     """Let a sub-agent go on; each line of the answer is an event, as it happens, and the last its report."""
     try:
@@ -53,7 +54,7 @@ async def resume(request: Request) -> StreamingResponse:
             'How shall it go on? Send {"text": "an answer"}, or {"text": ""} to finish what it was at, and '
             f'if you like a "policy": one of {", ".join(get_args(Policy))}.'
         )
-        raise Refused(msg) from None
+        raise InvalidInput(msg) from None
     user, sub_sid = user_of(request), request.path_params["sub_sid"]
     return StreamingResponse(_events(user, sub_sid, wish), media_type="application/x-ndjson")
 
@@ -61,9 +62,9 @@ async def resume(request: Request) -> StreamingResponse:
 async def _events(user: str, sub_sid: str, wish: Wish) -> AsyncIterator[str]:
     """The events as lines; a refusal is one of them, because the answer has begun."""
     try:
-        going = resume_agent(process_services(), user, sub_sid, wish.text, wish.policy)
+        going = resume_agent(delegation, process_services(), user, sub_sid, wish.text, wish.policy)
         async with aclosing(going) as events:
             async for event in events:
                 yield f"{json.dumps(event, ensure_ascii=False)}\n"
-    except REFUSALS as error:
+    except CognitionError as error:
         yield f"{json.dumps({'type': 'error', 'error': str(error)})}\n"

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from apps.server import agents as threads
-from apps.server.guard import answered, server_url, user_of, whole
+from apps.server.guard import json_route, parse_int, server_url, user_of
 from apps.server.sessions import close, ingest, sessions, show
 from cognition.memory.long_term.listing import delete_memory, list_memories, undo_memory
 from cognition.rehearsal import NOTICE
@@ -21,7 +21,7 @@ from cognition.services import process_services
 logger = logging.getLogger(__name__)
 
 
-@answered
+@json_route
 async def health(request: Request) -> dict[str, Any]:
     """Who serves, and over which folder."""
     services = process_services()
@@ -29,7 +29,7 @@ async def health(request: Request) -> dict[str, Any]:
     return {"status": "ok", "pid": os.getpid(), "home": home, "rehearsed": services.models.rehearsed}
 
 
-@answered
+@json_route
 async def memories(request: Request) -> dict[str, Any]:
     """A user's memories: see `list_memories`."""
     asked = request.query_params
@@ -38,20 +38,20 @@ async def memories(request: Request) -> dict[str, Any]:
         user_of(request),
         query=asked.get("query", ""),
         artifact_name=asked.get("artifact_name", ""),
-        limit=whole(asked, "limit", 20),
+        limit=parse_int(asked, "limit", 20),
         start_date=asked.get("start_date", ""),
         end_date=asked.get("end_date", ""),
     )
 
 
-@answered
+@json_route
 async def delete(request: Request) -> dict[str, Any]:
     """Delete a memory for good."""
     user, memory_id = user_of(request), request.path_params["memory_id"]
     return await delete_memory(await process_services().memory(), user, memory_id)
 
 
-@answered
+@json_route
 async def undo(request: Request) -> dict[str, Any]:
     """Bring back the text that a memory had before its last change."""
     user, memory_id = user_of(request), request.path_params["memory_id"]

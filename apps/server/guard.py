@@ -3,7 +3,7 @@
 import os
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,21 +11,14 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from cognition.embedding import EmbeddingUnavailable
-from cognition.errors import Refused
-from cognition.storage.disk.folder_lock import FolderInUse
-from cognition.storage.disk.free_space import DiskFull
-from cognition.vectors import Damaged, StampMismatch
+from cognition.errors import CognitionError, InvalidInput
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-UNAVAILABLE = (EmbeddingUnavailable, StampMismatch, Damaged, DiskFull, FolderInUse)
-REFUSALS = (Refused, *UNAVAILABLE)
-"""What is told in a sentence; anything else is a fault of the program."""
 
 Endpoint = Callable[[Request], Awaitable[dict[str, Any] | Response]]
 
 
-def answered(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+def json_route(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     """A route whose refusals are JSON, and which no page of another site can call."""
 
     @wraps(endpoint)
@@ -35,9 +28,9 @@ def answered(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         try:
             told = await endpoint(request)
             return told if isinstance(told, Response) else JSONResponse(told)
-        except Refused as error:
+        except InvalidInput as error:
             return JSONResponse({"error": str(error)}, 400)
-        except UNAVAILABLE as error:
+        except CognitionError as error:
             return JSONResponse({"error": str(error)}, 503)
 
     return answer
@@ -56,27 +49,27 @@ def user_of(request: Request) -> str:
     """The user that a request is for.
 
     Raises:
-        Refused: It is blank.
+        InvalidInput: It is blank.
     """
     user = request.query_params.get("user_id", "")
     if not user.strip():
         msg = f"The user {user!r} is blank: pass user_id."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     return user
 
 
-def whole(asked: QueryParams, name: str, default: int) -> int:
+def parse_int(asked: QueryParams, name: str, default: int) -> int:
     """A whole number that a query names.
 
     Raises:
-        Refused: It is none.
+        InvalidInput: It is none.
     """
     text = asked.get(name, "")
     try:
         return int(text) if text else default
     except ValueError:
-        msg = f"{name} {brief(text)} is no whole number."
-        raise Refused(msg) from None
+        msg = f"{name} {short_repr(text)} is no whole number."
+        raise InvalidInput(msg) from None
 
 
 def server_url() -> str:

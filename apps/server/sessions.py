@@ -8,32 +8,33 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from apps.server.guard import REFUSALS, answered, user_of
-from cognition.errors import Refused
+from apps.server.guard import json_route, user_of
+from cognition.errors import CognitionError, InvalidInput
 from cognition.ingestion.batch import ingest_batch
 from cognition.services import process_services
 from cognition.sessions import close_session, list_sessions, show_session
+from graphs.ingestion import graph as ingestion
 
 
-@answered
+@json_route
 async def sessions(request: Request) -> dict[str, Any]:
     """A user's sessions."""
     return await list_sessions(process_services(), user_of(request))
 
 
-@answered
+@json_route
 async def show(request: Request) -> dict[str, Any]:
     """What one session holds."""
     return await show_session(process_services(), user_of(request), request.path_params["chat_id"])
 
 
-@answered
+@json_route
 async def close(request: Request) -> dict[str, Any]:
     """Delete what one session holds."""
     return await close_session(process_services(), user_of(request), request.path_params["chat_id"])
 
 
-@answered
+@json_route
 async def ingest(request: Request) -> StreamingResponse:
     """Ingest resources that are registered already; each line of the answer is an event, as it happens."""
     user, chat = user_of(request), request.path_params["chat_id"]
@@ -43,15 +44,15 @@ async def ingest(request: Request) -> StreamingResponse:
         ids = None
     if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
         msg = 'Which resources? Send {"resources": ["an id", "another"]}.'
-        raise Refused(msg)
+        raise InvalidInput(msg)
     return StreamingResponse(_events(user, chat, ids), media_type="application/x-ndjson")
 
 
 async def _events(user: str, chat: str, ids: list[str]) -> AsyncIterator[str]:
     """The events as lines; a refusal is one of them, because the answer has begun."""
     try:
-        async with aclosing(ingest_batch(process_services(), user, chat, ids)) as events:
+        async with aclosing(ingest_batch(ingestion, process_services(), user, chat, ids)) as events:
             async for event in events:
                 yield f"{json.dumps(event, ensure_ascii=False)}\n"
-    except REFUSALS as error:
+    except CognitionError as error:
         yield f"{json.dumps({'type': 'error', 'error': str(error)})}\n"

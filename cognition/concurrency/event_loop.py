@@ -2,41 +2,16 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from functools import cache, partial, wraps
+from collections.abc import Coroutine
+from functools import cache
 from threading import Thread
 from typing import Any, Final, ParamSpec, TypeVar
-
-from langgraph._internal._runnable import (
-    RunnableCallable,
-)  # as langchain.agents does: no public name takes both
 
 LAST_STEP: Final = 5.0
 """Seconds that the last step of the loop may take when the process ends."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def step(function: Callable[..., Coroutine[Any, Any, T]], **given: Any) -> RunnableCallable:
-    """A node from an asynchronous function: `.ainvoke` runs it as it is, `.invoke` on a loop of its own.
-
-    Args:
-        function: The step.
-        given: What the wiring hands to it beside the state, such as another graph.
-    """
-    bound = partial(function, **given) if given else function
-
-    @wraps(function)
-    def blocking(*args: Any, **kwargs: Any) -> T:
-        return wait_for(bound(*args, **kwargs))
-
-    return RunnableCallable(blocking, bound, name=function.__name__, trace=False)
-
-
-def router(function: Callable[P, T]) -> RunnableCallable:
-    """A conditional edge from a plain function, which LangGraph would run in a thread at every step."""
-    return RunnableCallable(function, name=function.__name__, trace=False)
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -1,100 +1,96 @@
-"""Which threads of sub-agents this process is at work on, and the way to stop it."""
+"""One run per key at a time, and a way to stop all runs of a group."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from cognition.errors import Refused
-from cognition.storage.agent_threads import AgentThread
+from cognition.errors import InvalidInput
 
 STOP_SECONDS: Final = 30
-"""How long whoever closes a chat waits for the work on its threads to end."""
+"""Seconds to wait for the runs of a group to end."""
 
 T = TypeVar("T")
 
 
-class ThreadBusy(Refused):
-    """The thread is at work on something else."""
+class RunBusy(InvalidInput):
+    """The key has a run already, or a run does not stop."""
 
 
-class ThreadStopped(Refused):
-    """The thread was at work when its chat was closed."""
+class RunStopped(InvalidInput):
+    """The run was stopped with its group."""
 
 
 @dataclass
-class _Claim:
-    """Work on a thread."""
+class _Run:
+    """A run in progress."""
 
-    thread: AgentThread
-    work: asyncio.Task[Any]
+    group: Hashable
+    task: asyncio.Task[Any]
     loop: asyncio.AbstractEventLoop
     stopped: bool = False
     over: Future[None] = field(default_factory=Future)
 
     def stop(self) -> None:
-        """Have the work given up, on whatever event loop it is."""
+        """Cancel the run, on whichever event loop it is."""
         self.stopped = True
-        self.loop.call_soon_threadsafe(self.work.cancel)
+        self.loop.call_soon_threadsafe(self.task.cancel)
 
 
-class Claims:
-    """The work of one process. Its event loops may share it."""
+class ExclusiveRuns:
+    """The runs of one process, shared by its event loops."""
 
     def __init__(self) -> None:
-        self._claims: dict[str, _Claim] = {}
+        self._runs: dict[str, _Run] = {}
 
-    def holds(self, thread: AgentThread) -> bool:
-        """Whether a thread is at work; one that is not, and says so, was cut off."""
-        return thread.key in self._claims
+    def is_running(self, key: str) -> bool:
+        """Return whether a key has a run in this process."""
+        return key in self._runs
 
-    async def run(self, thread: AgentThread, work: Coroutine[Any, Any, T]) -> T:
-        """Do work on a thread, while nobody else may.
+    async def run(self, key: str, group: Hashable, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work` as the only run of its key.
 
         Args:
-            thread: Whose.
-            work: What is to be done; it is not begun when the thread is busy.
+            key: What the run works on.
+            group: The runs it is stopped with.
+            work: What to run; not started when the key is busy.
 
         Raises:
-            ThreadBusy: It is at work already.
-            ThreadStopped: Its chat was closed meanwhile.
+            RunBusy: The key has a run already.
+            RunStopped: The group was stopped meanwhile.
         """
         task = asyncio.ensure_future(work)
-        claim = _Claim(thread, task, asyncio.get_running_loop())
-        if self._claims.setdefault(thread.key, claim) is not claim:
+        run = _Run(group, task, asyncio.get_running_loop())
+        if self._runs.setdefault(key, run) is not run:
             task.cancel()
-            msg = (
-                f"The sub-agent {thread.sub_sid!r} is at work: call it again when it has answered, or "
-                "leave sub_sid empty for another one."
-            )
-            raise ThreadBusy(msg)
+            raise RunBusy(f"{key!r} is busy: try again when its run has ended.")
         try:
             return await task
         except asyncio.CancelledError:
             caller = asyncio.current_task()
-            if not claim.stopped or (caller and caller.cancelling()):
+            if not run.stopped or (caller and caller.cancelling()):
                 raise
-            msg = "The chat was closed, and with it the sub-agent that was at work: nothing of it stays."
-            raise ThreadStopped(msg) from None
+            raise RunStopped(f"The run of {key!r} was stopped.") from None
         finally:
-            del self._claims[thread.key]
-            claim.over.set_result(None)
+            del self._runs[key]
+            run.over.set_result(None)
 
-    async def stop(self, user_id: str, chat_id: str) -> None:
-        """Stop all work on the threads of a chat, and wait until it has ended.
+    async def stop_group(self, group: Hashable) -> None:
+        """Stop all runs of a group and wait until they have ended.
 
         Raises:
-            ThreadBusy: Some has not ended in `STOP_SECONDS`.
+            RunBusy: Some have not ended within `STOP_SECONDS`.
         """
-        place = (user_id, chat_id)
-        claims = [c for c in list(self._claims.values()) if (c.thread.user_id, c.thread.chat_id) == place]
-        for claim in claims:
-            claim.stop()
-        if not claims:
+        runs = [run for run in list(self._runs.values()) if run.group == group]
+        for run in runs:
+            run.stop()
+        if not runs:
             return
-        ends = [asyncio.wrap_future(claim.over) for claim in claims]
+        ends = [asyncio.wrap_future(run.over) for run in runs]
         _, rest = await asyncio.wait(ends, timeout=STOP_SECONDS)
         if rest:
-            msg = f"{len(rest)} of the chat's sub-agents can't be stopped yet: close it again in a moment."
-            raise ThreadBusy(msg)
+            msg = (
+                f"{len(rest)} of the chat's sub-agents did not stop within {STOP_SECONDS} s: close it again."
+            )
+            raise RunBusy(msg)

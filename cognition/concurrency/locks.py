@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from threading import Lock
 
 
-class Locks:
+class KeyedLocks:
     """A lock for each key, which works over event loops, unlike one of asyncio, and can be cancelled."""
 
     def __init__(self) -> None:

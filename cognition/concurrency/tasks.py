@@ -9,7 +9,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-async def side_by_side(work: Callable[[], Coroutine[object, object, None]], count: int) -> None:
+async def run_workers(work: Callable[[], Coroutine[object, object, None]], count: int) -> None:
     """Run `count` of them until all are done; when one fails the others are cancelled, and the error is its.
 
     Args:
@@ -22,10 +22,10 @@ async def side_by_side(work: Callable[[], Coroutine[object, object, None]], coun
     finally:
         for task in tasks:
             task.cancel()
-        await wait_out(asyncio.gather(*tasks, return_exceptions=True))
+        await wait_despite_cancel(asyncio.gather(*tasks, return_exceptions=True))
 
 
-async def wait_out(work: asyncio.Future[T]) -> T:
+async def wait_despite_cancel(work: asyncio.Future[T]) -> T:
     """What comes of something, waited for however often the waiting is cancelled: some cancel on and on.
 
     Raises:
@@ -42,13 +42,13 @@ async def wait_out(work: asyncio.Future[T]) -> T:
     return work.result()
 
 
-def to_its_end(
+def uninterruptible(
     method: Callable[P, Coroutine[Any, Any, T]],
 ) -> Callable[P, Coroutine[Any, Any, T]]:
     """A coroutine function whose calls are not left half-way when they are cancelled."""
 
     @wraps(method)
     async def whole(*args: P.args, **kwargs: P.kwargs) -> T:
-        return await wait_out(asyncio.ensure_future(method(*args, **kwargs)))
+        return await wait_despite_cancel(asyncio.ensure_future(method(*args, **kwargs)))
 
     return whole

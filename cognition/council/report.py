@@ -5,7 +5,7 @@ from typing import Final
 from cognition.council.positions import camps, comparable, majority_of
 from cognition.council.result import outcome, rounds_held, speakers, usage
 from cognition.state.council import CouncilState, Seat, Statement
-from cognition.text.plural import counted
+from cognition.text.plural import pluralize
 from cognition.text.truncate import shorten, shorten_together
 
 TRANSCRIPT_CHARACTERS: Final = 24_000
@@ -45,7 +45,7 @@ def _status(state: CouncilState) -> str:
         answered += f", {now_and_then} of them not in every round"
     held = rounds_held(statements)
     planned = state["rounds_planned"]
-    rounds = f"{held} of {counted(planned, 'round')} {'was' if planned == 1 else 'were'} held"
+    rounds = f"{held} of {pluralize(planned, 'round')} {'was' if planned == 1 else 'were'} held"
     head = f"**Council: {answered}; {rounds}.**"
     lines = [_outcome_line(state), *_absences(state), *state["notes"]]
     if state["brief"]["status"] == "failed":
@@ -71,7 +71,7 @@ def _outcome_line(state: CouncilState) -> str:
 
 def _usage_line(state: CouncilState) -> str:
     spent = usage(state)
-    calls = counted(spent["calls"], "call")
+    calls = pluralize(spent["calls"], "call")
     return f"It took {calls}, {spent['input']:,} tokens in and {spent['output']:,} out."
 
 

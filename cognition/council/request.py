@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from textwrap import shorten
 from typing import Final
 
-from cognition.embedding.embedder import clean
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.levels import LEVELS, Level, Policy, ceiling
 from cognition.settings import Settings
-from cognition.skills.skill import Skill, SkillRefused
+from cognition.skills.skill import InvalidSkill, Skill
 from cognition.skills.vault import Vault
 from cognition.state.council import CouncilInput, Seat
+from cognition.text.sanitize import clean
 
 FEWEST: Final = 2
 
@@ -21,7 +21,7 @@ HISTORY_DEPTH: Final = 20
 """How many of the chat's newest messages are distilled when the caller doesn't say."""
 
 
-class CouncilRefused(Refused):
+class InvalidCouncil(InvalidInput):
     """A council that can't be held; the sentence says why and what to do. No model was asked.
 
     Args:
@@ -38,18 +38,18 @@ def question_of(asked: CouncilInput) -> str:
     """The question, without what breaks encoders.
 
     Raises:
-        CouncilRefused: It is blank, no text or too long.
+        InvalidCouncil: It is blank, no text or too long.
     """
     question = asked.get("question", "")
     if not isinstance(question, str) or not question.strip():
-        msg = f"The question {brief(question)} is blank: say what the council is to answer."
-        raise CouncilRefused(msg)
+        msg = f"The question {short_repr(question)} is blank: say what the council is to answer."
+        raise InvalidCouncil(msg)
     if len(question) > LONGEST_QUESTION:
         msg = (
             f"The question has {len(question):,} characters, and a council takes {LONGEST_QUESTION:,}: "
             "ask in short, and let the conversation hold the rest."
         )
-        raise CouncilRefused(msg)
+        raise InvalidCouncil(msg)
     return clean(question).strip()
 
 
@@ -57,12 +57,12 @@ def named_participants(participants: object) -> list[str]:
     """The ids in a list or in a text that separates them by commas, each once, in their order.
 
     Raises:
-        CouncilRefused: It is neither.
+        InvalidCouncil: It is neither.
     """
     parts = [participants] if isinstance(participants, str) else participants
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        msg = f"The participants {brief(participants)} are no skill ids: separate them by commas."
-        raise CouncilRefused(msg)
+        msg = f"The participants {short_repr(participants)} are no skill ids: separate them by commas."
+        raise InvalidCouncil(msg)
     ids = (part.strip(" \t`'\"[]") for part in re.split(r"[,;\n]", ",".join(parts)))
     return list(dict.fromkeys(filter(None, ids)))
 
@@ -71,13 +71,13 @@ def seated_skills(vault: Vault, ids: Sequence[str], settings: Settings) -> list[
     """The skills of the participants, each once; blocking.
 
     Raises:
-        CouncilRefused: They are too few or too many, or some are unknown: all of these are named, and the
+        InvalidCouncil: They are too few or too many, or some are unknown: all of these are named, and the
             skills that there are.
     """
     _check_number(ids, vault, settings)
     try:
         found = vault.find_skills(ids)
-    except SkillRefused as refusal:
+    except InvalidSkill as refusal:
         raise _without(str(refusal), vault) from None
     skills = list({skill.skill_id: skill for skill in found}.values())
     _check_number([skill.skill_id for skill in skills], vault, settings)
@@ -86,21 +86,21 @@ def seated_skills(vault: Vault, ids: Sequence[str], settings: Settings) -> list[
 
 def _check_number(ids: Sequence[str], vault: Vault, settings: Settings) -> None:
     if len(ids) < FEWEST:
-        given = f" ({brief(ids[0])})" if ids else ""
+        given = f" ({short_repr(ids[0])})" if ids else ""
         msg = f"A council needs at least {FEWEST} different participants, and got {len(ids)}{given}."
         raise _without(msg, vault)
     if len(ids) > (most := settings.council_max_participants):
         msg = f"A council seats at most {most} participants, and got {len(ids)}: leave {len(ids) - most} out."
-        raise CouncilRefused(msg)
+        raise InvalidCouncil(msg)
 
 
-def _without(reason: str, vault: Vault) -> CouncilRefused:
+def _without(reason: str, vault: Vault) -> InvalidCouncil:
     """The refusal of participants, with those that there are."""
     skills = [skill for skill in vault.skills() if isinstance(skill, Skill)]
     lines = [f"\n- {skill.skill_id}: {shorten(skill.description, 160, placeholder='…')}" for skill in skills]
     listed = f"There are:{''.join(lines)}\n" if lines else "There are no skills yet. "
     ids = ", ".join(skill.skill_id for skill in skills) or "no skills yet"
-    return CouncilRefused(
+    return InvalidCouncil(
         f"{reason} There are: {ids}.", told=f"{reason} {listed}Forge a missing one with forge_skill."
     )
 
@@ -117,12 +117,12 @@ def within_ceiling(asked: CouncilInput, key: str, default: Level, policy: Policy
     """The level that was asked for or the policy's highest, and what is to be said of it.
 
     Raises:
-        CouncilRefused: It is none of the levels.
+        InvalidCouncil: It is none of the levels.
     """
     level = asked.get(key) or default
     if level not in LEVELS:
-        msg = f"{key} {brief(level)} is no level: take one of {', '.join(LEVELS)}."
-        raise CouncilRefused(msg)
+        msg = f"{key} {short_repr(level)} is no level: take one of {', '.join(LEVELS)}."
+        raise InvalidCouncil(msg)
     highest = ceiling(policy)
     if LEVELS.index(level) <= LEVELS.index(highest):
         return level, ""
@@ -133,7 +133,7 @@ def rounds_of(asked: CouncilInput, settings: Settings) -> tuple[int, str]:
     """The number of rounds within the limits, and what is to be said of it.
 
     Raises:
-        CouncilRefused: It is no whole number.
+        InvalidCouncil: It is no whole number.
     """
     most = settings.council_rounds_max
     rounds = _whole_number(asked, "rounds", min(settings.council_rounds_default, most))
@@ -146,7 +146,7 @@ def depth_of(asked: CouncilInput) -> int:
     """How many of the chat's newest messages are distilled.
 
     Raises:
-        CouncilRefused: It is no whole number.
+        InvalidCouncil: It is no whole number.
     """
     return max(_whole_number(asked, "history_depth", HISTORY_DEPTH), 0)
 
@@ -155,12 +155,12 @@ def focus_of(asked: CouncilInput) -> str:
     """What of the chat matters most to the caller.
 
     Raises:
-        CouncilRefused: It is no text.
+        InvalidCouncil: It is no text.
     """
     focus = asked.get("distillation_focus") or ""
     if not isinstance(focus, str):
-        msg = f"distillation_focus {brief(focus)} is no text."
-        raise CouncilRefused(msg)
+        msg = f"distillation_focus {short_repr(focus)} is no text."
+        raise InvalidCouncil(msg)
     return focus
 
 
@@ -169,6 +169,6 @@ def _whole_number(asked: CouncilInput, key: str, default: int) -> int:
     if value is None:
         return default
     if not isinstance(value, int) or isinstance(value, bool):
-        msg = f"{key} {brief(value)} is no whole number."
-        raise CouncilRefused(msg)
+        msg = f"{key} {short_repr(value)} is no whole number."
+        raise InvalidCouncil(msg)
     return value

@@ -7,7 +7,7 @@ from cognition.council.positions import Movement, latest, majority_of, movements
 from cognition.models.pricing import cost
 from cognition.state.council import CouncilState, Statement
 
-Outcome = Literal["synthesis", "single opinion", "transcript", "failed"]
+CouncilOutcome = Literal["synthesis", "single opinion", "transcript", "failed"]
 
 
 def deliberation(state: CouncilState) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def deliberation(state: CouncilState) -> dict[str, Any]:
     }
 
 
-def outcome(state: CouncilState) -> Outcome:
+def outcome(state: CouncilState) -> CouncilOutcome:
     """What stands at the end of a council."""
     if state["synthesis"]["text"]:
         return "synthesis"

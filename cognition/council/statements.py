@@ -5,8 +5,7 @@ from typing import Final
 from cognition.council.positions import Position, read_position
 from cognition.models.outcome import Answer, Failure, is_truncated
 from cognition.state.council import Statement
-from cognition.state.echo import Tokens
-from cognition.state.turn import tokens_of
+from cognition.state.turn import Tokens, tokens_of
 from cognition.text.truncate import shorten
 
 KEPT_CHARACTERS: Final = 20_000

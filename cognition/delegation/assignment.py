@@ -8,10 +8,10 @@ from textwrap import shorten
 from typing import Final
 from uuid import uuid4
 
-from cognition.embedding.embedder import clean
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.skills.skill import MOST_INSTRUCTIONS, Skill
-from cognition.state.echo import Outcome
+from cognition.state.delegation import AgentOutcome
+from cognition.text.sanitize import clean
 
 LONGEST_NAME: Final = 80
 """Characters of a role that serve as its name."""
@@ -22,7 +22,7 @@ class Assignment:
     """A task for a sub-agent, or the answer to its question.
 
     Raises:
-        Refused: The task is blank, or the role too long.
+        InvalidInput: The task is blank, or the role too long.
     """
 
     task: str
@@ -43,13 +43,13 @@ class Assignment:
         object.__setattr__(self, "request_id", self.request_id or uuid4().hex)
         if not self.task:
             msg = "The task is blank: say what the sub-agent shall do."
-            raise Refused(msg)
+            raise InvalidInput(msg)
         if len(self.system_prompt) > MOST_INSTRUCTIONS:
             msg = (
                 f"The system_prompt has {len(self.system_prompt):,} characters: give at most "
                 f"{MOST_INSTRUCTIONS:,}."
             )
-            raise Refused(msg)
+            raise InvalidInput(msg)
 
     @property
     def skill_id(self) -> str:
@@ -85,6 +85,6 @@ class Report:
 
     sub_sid: str
     role: str
-    outcome: Outcome
+    outcome: AgentOutcome
     note: str = ""
     """What was done otherwise than asked."""

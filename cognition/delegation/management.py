@@ -3,15 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
-from importlib import import_module
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage
 
-from cognition.context import BoundContext
+from cognition.context import BoundContext, Graph
 from cognition.delegation.assignment import Assignment, Report
-from cognition.delegation.sub_agents import SubAgents, UnknownThread
+from cognition.delegation.sub_agents import SubAgents, UnknownAgent
 from cognition.levels import Policy
 from cognition.services import Services
 from cognition.sessions import chat_names
@@ -29,37 +28,38 @@ async def list_agents(services: Services, user_id: str, chat_id: str = "") -> di
         chat_id: Only those of this chat; empty for all.
 
     Raises:
-        Refused: The user is blank.
+        InvalidInput: The user is blank.
     """
     threads = await services.threads()
     found = await asyncio.to_thread(threads.of_user, user_id)
     names = await chat_names(services, user_id)
     rows = [
-        _row(thread, names, services.claims.holds(thread))
+        _row(thread, names, services.agent_runs.is_running(thread.key))
         for thread in found
         if chat_id in ("", thread.chat_id)
     ]
     return {"user_id": user_id, "total": len(rows), "agents": rows}
 
 
-async def show_agent(services: Services, user_id: str, sub_sid: str) -> dict[str, Any]:
+async def show_agent(graph: Graph, services: Services, user_id: str, sub_sid: str) -> dict[str, Any]:
     """A sub-agent with what was said in its thread, oldest first.
 
     Raises:
-        Refused: The user has no such sub-agent.
+        InvalidInput: The user has no such sub-agent.
     """
-    agents, thread = await _found(services, user_id, sub_sid)
+    agents, thread = await _found(graph, services, user_id, sub_sid)
     names = await chat_names(services, user_id)
     said = [_said(message) for message in await agents.messages(thread.sub_sid)]
-    return {**_row(thread, names, services.claims.holds(thread)), "messages": said}
+    return {**_row(thread, names, services.agent_runs.is_running(thread.key)), "messages": said}
 
 
 async def resume_agent(
-    services: Services, user_id: str, sub_sid: str, text: str, policy: Policy | None = None
+    graph: Graph, services: Services, user_id: str, sub_sid: str, text: str, policy: Policy | None = None
 ) -> Events:
     """Let a sub-agent go on; yields its events, and in the end what came of it.
 
     Args:
+        graph: The `delegation` graph.
         services: What it stands on.
         user_id: Whose.
         sub_sid: The sub-agent.
@@ -67,9 +67,9 @@ async def resume_agent(
         policy: The levels that may think; None for those of its newest run.
 
     Raises:
-        Refused: The user has no such sub-agent, or it can't go on.
+        InvalidInput: The user has no such sub-agent, or it can't go on.
     """
-    agents, thread = await _found(services, user_id, sub_sid, policy)
+    agents, thread = await _found(graph, services, user_id, sub_sid, policy)
     told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
     async def work() -> Report:
@@ -91,19 +91,19 @@ async def resume_agent(
     yield {"type": "report", **told_of, **report.outcome}
 
 
-async def close_agent(services: Services, user_id: str, sub_sid: str) -> dict[str, Any]:
+async def close_agent(graph: Graph, services: Services, user_id: str, sub_sid: str) -> dict[str, Any]:
     """End a sub-agent and delete its thread.
 
     Raises:
-        Refused: The user has no such sub-agent, or it is at work.
+        InvalidInput: The user has no such sub-agent, or it is at work.
     """
-    agents, thread = await _found(services, user_id, sub_sid)
+    agents, thread = await _found(graph, services, user_id, sub_sid)
     await agents.close(thread.sub_sid)
     return _row(thread, await chat_names(services, user_id), busy=False)
 
 
 async def _found(
-    services: Services, user_id: str, sub_sid: str, policy: Policy | None = None
+    graph: Graph, services: Services, user_id: str, sub_sid: str, policy: Policy | None = None
 ) -> tuple[SubAgents, AgentThread]:
     """The sub-agents of the chat that has this one, and the thread of this one."""
     threads = await services.threads()
@@ -111,12 +111,10 @@ async def _found(
     thread = next((thread for thread in every if thread.sub_sid == sub_sid.strip()), None)
     if thread is None:
         there = ", ".join(thread.sub_sid for thread in every)
-        msg = f"{user_id!r} has no sub-agent {brief(sub_sid)}. " + (
+        msg = f"{user_id!r} has no sub-agent {short_repr(sub_sid)}. " + (
             f"Open are: {there}." if there else "None is open."
         )
-        raise UnknownThread(msg)
-    # By its name: the graphs import this package, so this package doesn't import them.
-    graph = (await asyncio.to_thread(import_module, "graphs.delegation")).graph
+        raise UnknownAgent(msg)
     context = BoundContext(
         user_id=user_id,
         bound=services,

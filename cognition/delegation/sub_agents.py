@@ -1,33 +1,32 @@
 """Sub-agents on threads of their own: opened, gone on with, listed and closed, each for one user and chat."""
 
 import asyncio
+from collections.abc import Coroutine
 from contextlib import aclosing
 from contextvars import copy_context
 from dataclasses import replace
 from itertools import count
-from reprlib import repr as brief
-from typing import Any, Final, cast
+from reprlib import repr as short_repr
+from typing import Any, Final, TypeVar, cast
 
 from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import set_config_context
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
-from cognition.concurrency.exclusive_runs import ThreadStopped
-from cognition.concurrency.tasks import wait_out
-from cognition.context import BoundContext, Context
+from cognition.concurrency.exclusive_runs import RunBusy, RunStopped
+from cognition.concurrency.tasks import wait_despite_cancel
+from cognition.context import BoundContext, Graph
 from cognition.delegation.assignment import Assignment, Report
 from cognition.delegation.thread_start import beginning, check_expert, lost
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.models.retry import Notify
-from cognition.prompts.delegation import DATA
-from cognition.state.echo import DelegationInput, DelegationState, Outcome
+from cognition.state.delegation import AgentOutcome, DelegationInput, DelegationState
 from cognition.storage.agent_threads import AgentThread
 from cognition.storage.sqlite.checkpointer import ThreadSaver
-from cognition.text.blocks import block
+from cognition.text.blocks import DATA, block
 
-Graph = CompiledStateGraph[Any, Context, Any, Any]
+T = TypeVar("T")
 
 KEEPS_ITS_ROLE: Final = "The agent keeps the role that it was opened with; leave sub_sid empty for another."
 ASKS_FIRST: Final = (
@@ -36,7 +35,7 @@ ASKS_FIRST: Final = (
 )
 
 
-class UnknownThread(Refused):
+class UnknownAgent(InvalidInput):
     """The chat has no such sub-agent."""
 
 
@@ -62,8 +61,8 @@ class SubAgents:
             notify: Gets the `delegation` events.
 
         Raises:
-            Refused: The assignment can't be meant so; nothing was done.
-            ThreadStopped: The chat was closed meanwhile.
+            InvalidInput: The assignment can't be meant so; nothing was done.
+            RunStopped: The chat was closed meanwhile.
         """
         if not assignment.sub_sid:
             return await self._claimed(await self._new(assignment), assignment, notify)
@@ -73,31 +72,31 @@ class SubAgents:
                 f"The sub-agent {thread.sub_sid!r} is {thread.role!r} and stays it: leave sub_sid empty to "
                 f"ask {assignment.role!r}."
             )
-            raise Refused(msg)
+            raise InvalidInput(msg)
         return await self._claimed(thread, assignment, notify)
 
     async def resume(self, sub_sid: str, notify: Notify = lambda event: None) -> Report:
         """Finish what a sub-agent was cut off at; where nothing is unfinished, tell its last outcome again.
 
         Raises:
-            Refused: The chat has no such sub-agent, or it had not begun.
+            InvalidInput: The chat has no such sub-agent, or it had not begun.
         """
         thread = await self.find(sub_sid)
-        return await self._services.claims.run(thread, self._resumed(thread, notify))
+        return await self._alone(thread, self._resumed(thread, notify))
 
     async def find(self, sub_sid: str) -> AgentThread:
         """A sub-agent of the chat.
 
         Raises:
-            UnknownThread: The chat has none of this id; the sentence names those that there are.
+            UnknownAgent: The chat has none of this id; the sentence names those that there are.
         """
         threads = await self._services.threads()
         if found := await asyncio.to_thread(threads.get, *self._place, sub_sid):
             return found
         listed = ", ".join(f"{thread.sub_sid} ({thread.role})" for thread in await self.open_threads())
         there = f"Open are: {listed}" if listed else "None is open"
-        msg = f"This chat has no sub-agent {brief(sub_sid)}. {there}; leave sub_sid empty for a new one."
-        raise UnknownThread(msg)
+        msg = f"This chat has no sub-agent {short_repr(sub_sid)}. {there}; leave sub_sid empty for a new one."
+        raise UnknownAgent(msg)
 
     async def open_threads(self) -> list[AgentThread]:
         """The sub-agents of the chat, the one that moved last first."""
@@ -108,7 +107,7 @@ class SubAgents:
         """What was said in a sub-agent's thread, oldest first; of what was condensed only the rest.
 
         Raises:
-            UnknownThread: The chat has no such sub-agent.
+            UnknownAgent: The chat has no such sub-agent.
         """
         state = await self._state(await self.find(sub_sid))
         return cast("list[AnyMessage]", state.values.get("messages", []))
@@ -117,10 +116,10 @@ class SubAgents:
         """End a sub-agent and delete its thread.
 
         Raises:
-            Refused: The chat has no such sub-agent, or it is at work.
+            InvalidInput: The chat has no such sub-agent, or it is at work.
         """
         thread = await self.find(sub_sid)
-        await self._services.claims.run(thread, self._deleted(thread))
+        await self._alone(thread, self._deleted(thread))
         return thread
 
     async def _new(self, assignment: Assignment) -> AgentThread:
@@ -143,10 +142,29 @@ class SubAgents:
             skill_id=assignment.skill_id,
         )
 
+    async def _alone(self, thread: AgentThread, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work` as the only run of a thread, until its chat is closed.
+
+        Raises:
+            RunBusy: The thread has a run already.
+            RunStopped: The chat was closed meanwhile.
+        """
+        try:
+            return await self._services.agent_runs.run(thread.key, self._place, work)
+        except RunBusy:
+            msg = (
+                f"The sub-agent {thread.sub_sid!r} is busy: call it again when it has answered, or leave "
+                "sub_sid empty for another one."
+            )
+            raise RunBusy(msg) from None
+        except RunStopped:
+            msg = "The chat was closed, which stopped the sub-agent and deleted its work."
+            raise RunStopped(msg) from None
+
     async def _claimed(self, thread: AgentThread, assignment: Assignment, notify: Notify) -> Report:
         try:
-            return await self._services.claims.run(thread, self._answered(thread, assignment, notify))
-        except ThreadStopped:
+            return await self._alone(thread, self._answered(thread, assignment, notify))
+        except RunStopped:
             _tell(thread, notify, "ended", status="stopped", level="")
             raise
 
@@ -178,7 +196,7 @@ class SubAgents:
         state = await self._state(thread)
         if not state.values:
             msg = f"The sub-agent {thread.sub_sid!r} had not begun: close it, and give the task to a new one."
-            raise Refused(lost(thread) if thread.steps else msg)
+            raise InvalidInput(lost(thread) if thread.steps else msg)
         return await self._finished(thread, thread.request, state, notify)
 
     async def _deleted(self, thread: AgentThread) -> None:
@@ -206,7 +224,7 @@ class SubAgents:
         threads = await self._services.threads()
         under = replace(thread, policy=self._context.policy, memory=self._context.memory)
         begun = asyncio.ensure_future(asyncio.to_thread(threads.begin, under, asked))
-        await wait_out(begun)  # else its row could come behind a closing
+        await wait_despite_cancel(begun)  # else its row could come behind a closing
         tell("started")
         saver = await self._services.checkpointer()
         # Nothing of the caller's run: its callbacks would stream the agent's messages as the caller's own.
@@ -269,7 +287,7 @@ async def _over(work: asyncio.Task[DelegationState], saver: ThreadSaver) -> Dele
         return await asyncio.shield(work)
     except asyncio.CancelledError:
         work.cancel()  # once, however often we are: at a second time the graph leaves its step behind
-        await wait_out(work)
+        await wait_despite_cancel(work)
         raise
     finally:
         await saver.written()
@@ -279,7 +297,7 @@ def _tell(thread: AgentThread, notify: Notify, event: str, **told: Any) -> None:
     notify({"type": "delegation", "event": event, "sub_sid": thread.sub_sid, "role": thread.role, **told})
 
 
-def _told_first(asked: str, outcome: Outcome) -> str:
+def _told_first(asked: str, outcome: AgentOutcome) -> str:
     """What came of the task that a thread had been cut off at, for the caller who gave it another."""
     told = block("earlier_answer", outcome["text"], task=asked, status=outcome["status"], note=DATA)
     return f"It had been cut off at an earlier task, and finished that first:\n{told}"

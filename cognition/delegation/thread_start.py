@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from cognition.delegation.assignment import Assignment
-from cognition.errors import Refused
-from cognition.skills.skill import SkillRefused
+from cognition.errors import InvalidInput
+from cognition.skills.skill import InvalidSkill
 from cognition.skills.vault import Vault
-from cognition.state.echo import DelegationInput
+from cognition.state.delegation import DelegationInput
 from cognition.storage.agent_threads import AgentThread
 
 
@@ -18,18 +18,18 @@ def check_expert(thread: AgentThread, home: Path) -> None:
         home: The folder that holds everything stored.
 
     Raises:
-        Refused: Its skill is deleted, or can't be read.
+        InvalidInput: Its skill is deleted, or can't be read.
     """
     if not thread.skill_id:
         return
     try:
         Vault(home, thread.user_id).find_skill(thread.skill_id)
-    except SkillRefused as refusal:
+    except InvalidSkill as refusal:
         msg = (
             f"The sub-agent {thread.sub_sid!r} can't go on as {thread.role!r}. {refusal} Have the skill "
             "forged again, or close the agent."
         )
-        raise Refused(msg) from refusal
+        raise InvalidInput(msg) from refusal
 
 
 async def beginning(thread: AgentThread, assignment: Assignment) -> DelegationInput:
@@ -40,10 +40,10 @@ async def beginning(thread: AgentThread, assignment: Assignment) -> DelegationIn
         assignment: Its task.
 
     Raises:
-        Refused: It had checkpoints, or a role that only they knew.
+        InvalidInput: It had checkpoints, or a role that only they knew.
     """
     if thread.steps or not (thread.skill_id or thread.role == assignment.role):
-        raise Refused(lost(thread))
+        raise InvalidInput(lost(thread))
     opening = await assignment.opening() if assignment.opening else ""
     return DelegationInput(
         task=f"{opening}\n\n{assignment.task}".strip(),

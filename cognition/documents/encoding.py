@@ -8,7 +8,7 @@ from typing import Final
 
 from charset_normalizer import from_bytes
 
-from cognition.vectors.bm25 import detect_language
+from cognition.text.language import detect_language
 
 BLOCK: Final = 1 << 20
 SAMPLE: Final = 1 << 16

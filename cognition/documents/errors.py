@@ -5,7 +5,7 @@ import zlib
 from lzma import LZMAError
 from typing import Final
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 
 DAMAGED: Final = (
     zipfile.BadZipFile,
@@ -19,11 +19,11 @@ DAMAGED: Final = (
 """What opening a part raises when the archive is damaged, encrypted, or packed in an unknown way."""
 
 
-class Unreadable(Refused):
+class UnreadableFile(InvalidInput):
     """A file that can't be read; the sentence says why and what to do."""
 
 
-def damaged(name: str, error: object) -> Unreadable:
+def damaged(name: str, error: object) -> UnreadableFile:
     """A file that its own library doesn't understand.
 
     Args:
@@ -31,4 +31,6 @@ def damaged(name: str, error: object) -> Unreadable:
         error: What the library says.
     """
     said = str(error).strip().splitlines()[:1] or [type(error).__name__]
-    return Unreadable(f"{name!r} is damaged ({said[0][:120]}). Open it in its own program and save it anew.")
+    return UnreadableFile(
+        f"{name!r} is damaged ({said[0][:120]}). Open it in its own program and save it anew."
+    )

@@ -25,7 +25,7 @@ SHORT: Final = 80
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ExcerptCandidate:
     """A chunk that may be an excerpt.
 
     Attributes:
@@ -50,8 +50,8 @@ def spread(count: int, most: int = CANDIDATES) -> list[int]:
 
 
 def representative(
-    candidates: Sequence[Candidate], vectors: Vectors, query: Vectors, keep: int = USUAL
-) -> list[Candidate]:
+    candidates: Sequence[ExcerptCandidate], vectors: Vectors, query: Vectors, keep: int = USUAL
+) -> list[ExcerptCandidate]:
     """The excerpts of a document, in reading order.
 
     The first chunk and the last, the nearest to the question, and then by maximal marginal relevance
@@ -92,7 +92,7 @@ def _scaled(values: Vectors) -> Vectors:
     return (values - low) / max(high - low, 1e-6)
 
 
-def _sections(candidates: Sequence[Candidate], keep: int) -> NDArray[np.int64]:
+def _sections(candidates: Sequence[ExcerptCandidate], keep: int) -> NDArray[np.int64]:
     """The number of each candidate's section: by the outermost headings that vary, else by its place."""
     for level in range(1, 4):
         titles = {candidate.headings[:level]: 0 for candidate in candidates}

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from cognition.documents.encoding import encoding_of, read_text
-from cognition.documents.errors import Unreadable
+from cognition.documents.errors import UnreadableFile
 from cognition.documents.file_type import Kind
 from cognition.documents.isolation import converted
 from cognition.documents.output import Extracted, write
 from cognition.documents.zip_limits import parts_of
 
-__all__ = ["DOCUMENT_THREADS", "Extracted", "Unreadable", "extract"]
+__all__ = ["DOCUMENT_THREADS", "Extracted", "UnreadableFile", "extract"]
 
 DOCUMENT_THREADS: Final = ThreadPoolExecutor(2, thread_name_prefix="documents")
 """Where documents are read: they take minutes, and asyncio's own threads have to be free for searches."""
@@ -39,7 +39,7 @@ def extract(path: Path, kind: Kind, into: Path, words: Mapping[int, str] | None 
         words: What stands in the place of a PDF's pages without text, by their numbers.
 
     Raises:
-        Unreadable: It is empty, encrypted, damaged, too large, or of a kind without text.
+        UnreadableFile: It is empty, encrypted, damaged, too large, or of a kind without text.
         OSError: It can't be read, or `into` can't be written.
     """
     _check(path, kind)
@@ -47,24 +47,24 @@ def extract(path: Path, kind: Kind, into: Path, words: Mapping[int, str] | None 
         return converted(path, kind.label, into, words)
     encoding = encoding_of(path)
     if encoding is None:
-        raise Unreadable(f"{path.name!r} is not text in any encoding known here. Save it as UTF-8.")
+        raise UnreadableFile(f"{path.name!r} is not text in any encoding known here. Save it as UTF-8.")
     return write(read_text(path, encoding), path.name, into)
 
 
 def _check(path: Path, kind: Kind) -> None:
     name, size = path.name, path.stat().st_size
     if not size:
-        raise Unreadable(f"{name!r} is empty. Check that it was saved or uploaded whole.")
+        raise UnreadableFile(f"{name!r} is empty. Check that it was saved or uploaded whole.")
     most = LARGEST.get(kind.label, LARGEST.get(kind.resource_type, LARGEST_DOCUMENT))
     if kind.resource_type in ("text", "document"):
         if size > most:
             msg = f"{name!r} has {size >> 20} MiB; {kind.label} is read up to {most >> 20} MiB. Split it."
-            raise Unreadable(msg)
+            raise UnreadableFile(msg)
         return
     if kind.label == "zip":
         parts_of(path)
     if kind.label == "ole" and _holds(path, LOCKED):
-        raise Unreadable(f"{name!r} is protected by a password. Save a copy without one.")
+        raise UnreadableFile(f"{name!r} is protected by a password. Save a copy without one.")
     msg = {
         "ole": f"{name!r} is in the format of Office before 2007. Save it as DOCX, XLSX, PPTX or PDF.",
         "opendocument": f"{name!r} is in the format of OpenDocument. Save it as DOCX, XLSX, PPTX or PDF.",
@@ -73,7 +73,7 @@ def _check(path: Path, kind: Kind) -> None:
         "archive" if kind.label in ARCHIVES else kind.label,
         f"{name!r} is {kind.mime}, which holds no text. Save it as PDF, Markdown or text.",
     )
-    raise Unreadable(msg)
+    raise UnreadableFile(msg)
 
 
 def _holds(path: Path, what: bytes) -> bool:

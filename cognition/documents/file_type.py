@@ -4,17 +4,17 @@ import zipfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import filetype
 
 from cognition.documents.encoding import SAMPLE, encoding_of, read_text
 from cognition.documents.errors import DAMAGED
+from cognition.storage.resources import ResourceType
 
 if TYPE_CHECKING:
     from magika import Magika
 
-ResourceType = Literal["text", "document", "image", "audio", "video", "binary", "weburl", "note"]
 
 OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 DOCUMENTS: Final = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Final, NoReturn
 
-from cognition.documents.errors import Unreadable
+from cognition.documents.errors import UnreadableFile
 from cognition.documents.output import Extracted, write
 
 LONGEST: Final = 180.0
@@ -44,7 +44,7 @@ def main(label: str, path: str, into: str) -> None:
     _bound_memory()
     try:
         told = work(Path(path), Path(into))
-    except Unreadable as refusal:
+    except UnreadableFile as refusal:
         _end(NOT_UNDERSTOOD, refusal)
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # a proper end would need some

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from cognition.documents.errors import Unreadable
+from cognition.documents.errors import UnreadableFile
 from cognition.documents.isolated_reader import LONGEST, NOT_UNDERSTOOD, NOT_WRITTEN, OUT_OF_MEMORY
 from cognition.documents.output import Extracted
 
@@ -43,7 +43,7 @@ def converted(path: Path, label: str, into: Path, words: Mapping[int, str] | Non
         words: What stands in the place of a PDF's pages without text, by their numbers.
 
     Raises:
-        Unreadable: It is damaged, or takes too long or too much memory.
+        UnreadableFile: It is damaged, or takes too long or too much memory.
         OSError: `into` can't be written.
     """
     told = json.loads(_run(path, label, into, words or {}))
@@ -59,7 +59,7 @@ def picked(path: Path, pages: Sequence[int], most: int) -> bytes:
         most: The most bytes that they may take.
 
     Raises:
-        Unreadable: They take more, or the PDF is damaged, or takes too long or too much memory.
+        UnreadableFile: They take more, or the PDF is damaged, or takes too long or too much memory.
     """
     return _run(path, "pages", Path(os.devnull), {"pages": pages, "most": most})
 
@@ -79,7 +79,7 @@ def _run(path: Path, label: str, into: Path, given: object) -> bytes:
         )
     except subprocess.TimeoutExpired as error:
         msg = f"{path.name!r} was still being read after {LONGEST:.0f} seconds. Split it, or {_save(label)}."
-        raise Unreadable(msg) from error
+        raise UnreadableFile(msg) from error
     if done.returncode:
         raise _failure(path.name, label, done.returncode, done.stderr.decode("utf-8", "replace").strip())
     return done.stdout
@@ -92,16 +92,16 @@ def _environment() -> dict[str, str]:
     return {**handed, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _failure(name: str, label: str, code: int, said: str) -> Unreadable | OSError:
+def _failure(name: str, label: str, code: int, said: str) -> UnreadableFile | OSError:
     last = said.splitlines()[-1] if said else f"it ended with code {code}"
     if code == NOT_UNDERSTOOD:
-        return Unreadable(last)
+        return UnreadableFile(last)
     if code == NOT_WRITTEN:
         return OSError(int(last), os.strerror(int(last)))
     logger.error("reading %r ended with code %d: %s", name, code, said[-LOGGED:])
     if code in (OUT_OF_MEMORY, KILLED) or "MemoryError" in said:
-        return Unreadable(f"{name!r} takes too much memory to read. Split it, or {_save(label)}.")
-    return Unreadable(f"{name!r} was not read ({last[:SHOWN]}). Save it anew, or {_save(label)}.")
+        return UnreadableFile(f"{name!r} takes too much memory to read. Split it, or {_save(label)}.")
+    return UnreadableFile(f"{name!r} was not read ({last[:SHOWN]}). Save it anew, or {_save(label)}.")
 
 
 def _save(label: str) -> str:

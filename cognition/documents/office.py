@@ -10,7 +10,7 @@ from markitdown import DocumentConverter, FileConversionException, MarkItDown, S
 from markitdown.converters import DocxConverter, EpubConverter, HtmlConverter, PptxConverter
 
 from cognition.documents.encoding import encoding_of, read_text
-from cognition.documents.errors import Unreadable, damaged
+from cognition.documents.errors import UnreadableFile, damaged
 from cognition.documents.zip_limits import LARGEST_MARKUP, check_unpacked
 
 READERS: Final[dict[str, type[DocumentConverter]]] = {
@@ -31,7 +31,7 @@ def office_text(path: Path, label: str) -> Iterator[str]:
         label: What it is: `docx`, `pptx`, `epub` or `html`.
 
     Raises:
-        Unreadable: It is damaged, or too large once unpacked.
+        UnreadableFile: It is damaged, or too large once unpacked.
         MemoryError: There is not enough for it.
     """
     if label == "html":
@@ -65,7 +65,7 @@ def _web_page(path: Path) -> bytes:
             f"{path.name!r} has {size >> 20} MiB; web pages are read up to {LARGEST_MARKUP >> 20} MiB. "
             "Split it, or save it as text."
         )
-        raise Unreadable(msg)
+        raise UnreadableFile(msg)
     return "".join(read_text(path, encoding_of(path) or "utf-8")).encode("utf-8", "replace")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cognition.documents.errors import Unreadable
+from cognition.documents.errors import UnreadableFile
 
 LONGEST_TEXT: Final = 2 << 30
 """Bytes of the text of a file: a table of empty cells is small until it is written out."""
@@ -39,7 +39,7 @@ def write(pieces: Iterable[str], name: str, into: Path) -> Extracted:
         into: The file to write; replaced when it is there.
 
     Raises:
-        Unreadable: There is too much of it.
+        UnreadableFile: There is too much of it.
         OSError: `into` can't be written.
     """
     chars = size = 0
@@ -50,5 +50,5 @@ def write(pieces: Iterable[str], name: str, into: Path) -> Extracted:
             file.write(data)
             chars, size, text = chars + len(piece), size + len(data), text or bool(piece.strip())
             if size > LONGEST_TEXT:
-                raise Unreadable(f"{name!r} holds more than {LONGEST_TEXT >> 20} MiB of text. Split it.")
+                raise UnreadableFile(f"{name!r} holds more than {LONGEST_TEXT >> 20} MiB of text. Split it.")
     return Extracted(text, chars, size)

@@ -9,7 +9,7 @@ from typing import Final
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE, FPDFPage_CountObjects, FPDFPage_GetAnnotCount
 
-from cognition.documents.errors import Unreadable, damaged
+from cognition.documents.errors import UnreadableFile, damaged
 from cognition.documents.output import Extracted, write
 
 STAMP: Final = 100
@@ -31,7 +31,7 @@ def write_pages(path: Path, into: Path, words: Mapping[int, str]) -> Extracted:
         words: What stands in the place of a page that is a picture, by its number.
 
     Raises:
-        Unreadable: It is protected by a password, or damaged.
+        UnreadableFile: It is protected by a password, or damaged.
         OSError: `into` can't be written.
     """
     document = _open(path)
@@ -60,7 +60,7 @@ def pages_of(path: Path, numbers: Sequence[int], most: int) -> bytes:
         most: The most bytes that they may take.
 
     Raises:
-        Unreadable: They take more, or are damaged.
+        UnreadableFile: They take more, or are damaged.
     """
     pages, written = PdfDocument.new(), BytesIO()
     try:
@@ -72,7 +72,7 @@ def pages_of(path: Path, numbers: Sequence[int], most: int) -> bytes:
         msg = (
             f"They take {size >> 20} MiB, and a model is sent {most >> 20}: give them as files of their own."
         )
-        raise Unreadable(msg)
+        raise UnreadableFile(msg)
     return written.getvalue()
 
 
@@ -108,5 +108,7 @@ def _open(path: Path) -> PdfDocument:
         return PdfDocument(path)
     except PdfiumError as error:
         if "password" in str(error).lower():
-            raise Unreadable(f"{path.name!r} is protected by a password. Save a copy without one.") from error
+            raise UnreadableFile(
+                f"{path.name!r} is protected by a password. Save a copy without one."
+            ) from error
         raise damaged(path.name, error) from error

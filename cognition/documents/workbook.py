@@ -7,7 +7,7 @@ from typing import Final
 
 from openpyxl import load_workbook
 
-from cognition.documents.errors import DAMAGED, Unreadable, damaged
+from cognition.documents.errors import DAMAGED, UnreadableFile, damaged
 from cognition.documents.zip_limits import check_unpacked
 
 BROKEN: Final = (*DAMAGED, LookupError, ValueError, TypeError, SyntaxError)
@@ -21,7 +21,7 @@ def workbook_text(path: Path) -> Iterator[str]:
         path: The file.
 
     Raises:
-        Unreadable: It is damaged, or too large once unpacked.
+        UnreadableFile: It is damaged, or too large once unpacked.
     """
     check_unpacked(path, rows="xl/worksheets/")
     with path.open("rb") as file:  # by its path, it would have to be called .xlsx
@@ -31,7 +31,7 @@ def workbook_text(path: Path) -> Iterator[str]:
                 sheet.reset_dimensions()  # else every row is as wide as the widest, and the empty ones too
                 yield from _sheet(sheet.title, sheet.iter_rows(values_only=True))
             book.close()
-        except Unreadable:  # a ValueError as well
+        except UnreadableFile:  # a ValueError as well
             raise
         except BROKEN as error:
             raise damaged(path.name, error) from error

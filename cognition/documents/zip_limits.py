@@ -4,7 +4,7 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from cognition.documents.errors import Unreadable, damaged
+from cognition.documents.errors import UnreadableFile, damaged
 
 LARGEST_UNPACKED: Final = 256 << 20
 LARGEST_MARKUP: Final = 32 << 20
@@ -24,7 +24,7 @@ def check_unpacked(path: Path, *, rows: str = "") -> None:
         rows: The folder in it whose parts are read row by row; empty for none.
 
     Raises:
-        Unreadable: It is damaged, or too large once unpacked.
+        UnreadableFile: It is damaged, or too large once unpacked.
     """
     parts = parts_of(path)
     unpacked = sum(part.file_size for part in parts)
@@ -36,14 +36,14 @@ def check_unpacked(path: Path, *, rows: str = "") -> None:
             f"markup; {LARGEST_UNPACKED >> 20} MiB in {MOST_PARTS} parts and {LARGEST_MARKUP >> 20} MiB are "
             "the most that is opened. Split it, or save it as PDF or text."
         )
-        raise Unreadable(msg)
+        raise UnreadableFile(msg)
 
 
 def parts_of(path: Path) -> list[zipfile.ZipInfo]:
     """The parts of an archive, as it lists them at its end.
 
     Raises:
-        Unreadable: It is damaged.
+        UnreadableFile: It is damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:

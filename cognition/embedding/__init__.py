@@ -12,8 +12,8 @@ from cognition.embedding.embedder import (
     Calibration,
     Embedder,
     EmbeddingUnavailable,
-    Role,
     Stamp,
+    TextRole,
 )
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
     "Embedder",
     "EmbeddingUnavailable",
     "Measurement",
-    "Role",
     "Stamp",
+    "TextRole",
     "calibrate",
     "load_embedder",
 ]
@@ -86,7 +86,7 @@ def calibrate(name: str, home: Path) -> Measurement:
 
     Raises:
         EmbeddingUnavailable: The model or its package is not there.
-        Refused: The model does not tell what says the same from what is unrelated.
+        InvalidInput: The model does not tell what says the same from what is unrelated.
     """
     embedder = _load(name)
     measured = measure(embedder)

@@ -71,7 +71,7 @@ class Measurement:
         how near that best comes when nothing stored is an answer, not how near any one fact comes.
 
         Raises:
-            Refused: The model does not tell what says the same from what is unrelated.
+            InvalidInput: The model does not tell what says the same from what is unrelated.
         """
         return Calibration(
             facts=Anchors(_median(self.unrelated), _median(self.paraphrases)),

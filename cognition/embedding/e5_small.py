@@ -12,8 +12,8 @@ from cognition.embedding.embedder import (
     Calibration,
     Embedder,
     EmbeddingUnavailable,
-    Role,
     Stamp,
+    TextRole,
     Vectors,
 )
 from cognition.embedding.token_cache import WordCounter
@@ -37,7 +37,7 @@ class E5Small(Embedder):
         """Tokens with the prefix and the two special ones."""
         return self._words(_composed(text))
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         if os.getpid() != self._process:
             # OpenMP's threads do not survive a fork: the call would wait for them for ever.
             msg = (

@@ -13,12 +13,13 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from cognition.concurrency.tasks import side_by_side
-from cognition.errors import Refused
+from cognition.concurrency.tasks import run_workers
+from cognition.errors import InvalidInput, Unavailable
+from cognition.text.sanitize import clean
 
 logger = logging.getLogger(__name__)
 
-Role = Literal["query", "passage"]
+TextRole = Literal["query", "passage"]
 Between = Literal["facts", "question"]
 Vectors = NDArray[np.float32]
 
@@ -31,7 +32,7 @@ EXCERPTS = 8
 EXCERPT_CHARS = 1_600
 
 
-class EmbeddingUnavailable(RuntimeError):
+class EmbeddingUnavailable(Unavailable):
     """An embedding model cannot be used; the message says what is missing and what to do."""
 
 
@@ -54,7 +55,7 @@ class Anchors:
     def __post_init__(self) -> None:
         if not -1 <= self.unrelated < self.paraphrase <= 1:
             msg = f"{self} is no scale: the model doesn't tell texts that say the same from unrelated ones."
-            raise Refused(msg)
+            raise InvalidInput(msg)
 
 
 @dataclass(frozen=True)
@@ -117,14 +118,14 @@ class Embedder(Embeddings, ABC):
         """Tokens of a clean text."""
 
     @abstractmethod
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """Vectors of texts that are clean, at least one, and no longer than `max_tokens`."""
 
     def count_tokens(self, text: str) -> int:
         """Tokens of the text as this model counts them, special ones included."""
         return self._count(clean(text))
 
-    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+    def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """Embed texts in one role.
 
         A text beyond `max_tokens` is the mean of its windows by their tokens, so that its tail counts as
@@ -149,7 +150,7 @@ class Embedder(Embeddings, ABC):
                 row += len(rows)
         return vectors
 
-    async def aembed(self, texts: Sequence[str], role: Role) -> Vectors:
+    async def aembed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """As `embed`, in threads and batch by batch: cancelling stops after the batches at work."""
         vectors = np.empty((len(texts), self.stamp.dims), dtype=np.float32)
         batches = _batches([len(text) for text in texts], self)
@@ -161,7 +162,7 @@ class Embedder(Embeddings, ABC):
                 embedded = loop.run_in_executor(threads, self.embed, texts[start:stop], role)
                 vectors[start:stop] = await embedded
 
-        await side_by_side(work, self.at_once)
+        await run_workers(work, self.at_once)
         return vectors
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
@@ -197,11 +198,6 @@ class Embedder(Embeddings, ABC):
         weights = np.array([self._count(window) for window in windows], dtype=np.float32)
         mean = weights @ rows
         return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
-
-
-def clean(text: str) -> str:
-    """The text without what breaks encoders: a NUL ends a C string, a lone surrogate is no UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
 
 
 def _lists(vectors: Vectors) -> list[list[float]]:

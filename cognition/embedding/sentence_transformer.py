@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
-from cognition.embedding.embedder import Embedder, EmbeddingUnavailable, Role, Stamp, Vectors
+from cognition.embedding.embedder import Embedder, EmbeddingUnavailable, Stamp, TextRole, Vectors
 
 # E5 models were trained with these, and older ones do not carry them in their configuration.
 E5_PROMPTS = {"query": "query: ", "passage": "passage: "}
-PROMPT_NAMES: dict[Role, tuple[str, ...]] = {
+PROMPT_NAMES: dict[TextRole, tuple[str, ...]] = {
     "query": ("query",),
     "passage": ("document", "passage", "corpus"),
 }
@@ -27,7 +27,7 @@ class SentenceTransformerModel(Embedder):
         self._model = _load(name)
         # The tokenizer keeps its padding and truncation as state: two threads would mix them up.
         self._one_at_a_time = threading.Lock()
-        self._prompts: dict[Role, str] = {
+        self._prompts: dict[TextRole, str] = {
             role: _prompt(self._model.prompts, role, name) for role in PROMPT_NAMES
         }
         self.stamp = _stamp(self._model, name)
@@ -40,7 +40,7 @@ class SentenceTransformerModel(Embedder):
         with self._one_at_a_time:
             return len(self._model.tokenizer(text, truncation=False, verbose=False)["input_ids"])
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         encode = self._model.encode_query if role == "query" else self._model.encode_document
         with self._one_at_a_time:
             vectors = encode(
@@ -75,7 +75,7 @@ def _load(name: str) -> SentenceTransformer:
         raise EmbeddingUnavailable(msg) from error
 
 
-def _prompt(prompts: dict[str, str], role: Role, name: str) -> str:
+def _prompt(prompts: dict[str, str], role: TextRole, name: str) -> str:
     """The model's prompt for a role; the library itself prefers an empty `document` to a `passage`."""
     if not any(prompts.values()) and re.search(r"(?<![a-z0-9])e5(?![a-z0-9])", name.lower()):
         return E5_PROMPTS[role]

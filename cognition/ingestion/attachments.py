@@ -8,14 +8,14 @@ from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from cognition.documents.file_type import ResourceType
-from cognition.storage.files import NotTaken, check_size
+from cognition.storage.files import FileRejected, check_size
+from cognition.storage.resources import ResourceType
 
 NAME_BYTES: Final = 200
 """Of a name in UTF-8; file systems take 255."""
@@ -52,7 +52,7 @@ def read_attachment(item: Item, limit: int) -> Attachment:
         limit: The most bytes that are taken.
 
     Raises:
-        NotTaken: It is none of these, or too large.
+        FileRejected: It is none of these, or too large.
     """
     block = _normal(item) if "type" in item else item
     mime = str(block.get("mime_type") or block.get("mime") or "")
@@ -72,8 +72,10 @@ def read_attachment(item: Item, limit: int) -> Attachment:
             )
         data = url if url.startswith("data:") else None
     if not isinstance(data, str | bytes):
-        msg = f"{brief(dict(item))} holds no file: give a path, its contents as data, or a content block."
-        raise NotTaken(msg)
+        msg = (
+            f"{short_repr(dict(item))} holds no file: give a path, its contents as data, or a content block."
+        )
+        raise FileRejected(msg)
     return Attachment(name, _decoded(data, name, limit))
 
 
@@ -137,8 +139,8 @@ def _normal(block: Item) -> Mapping[str, Any]:
             try:
                 return dict(HumanMessage([given]).content_blocks[0])
             except (KeyError, TypeError, ValueError, AttributeError):
-                msg = f"The content block {brief(given)} can't be read: give its content as base64."
-                raise NotTaken(msg) from None
+                msg = f"The content block {short_repr(given)} can't be read: give its content as base64."
+                raise FileRejected(msg) from None
 
 
 def _name(block: Item) -> str:
@@ -160,7 +162,7 @@ def _within(block: Item, key: str) -> Item:
 def _refuse_blank(text: str) -> None:
     if not text.strip():
         msg = "The text is blank: there is nothing to keep."
-        raise NotTaken(msg)
+        raise FileRejected(msg)
 
 
 def _decoded(data: str | bytes, name: str, limit: int) -> bytes:
@@ -175,5 +177,5 @@ def _decoded(data: str | bytes, name: str, limit: int) -> bytes:
         plain = "".join(body.split()).translate(str.maketrans("-_", "+/"))
         return b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, UnicodeEncodeError, ValueError):
-        msg = f"The contents of {name!r} are no base64: {brief(data)}."
-        raise NotTaken(msg) from None
+        msg = f"The contents of {name!r} are no base64: {short_repr(data)}."
+        raise FileRejected(msg) from None

@@ -2,29 +2,29 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from importlib import import_module
 from typing import Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
 
-from cognition.context import BoundContext, Context
+from cognition.context import BoundContext, Graph
 from cognition.services import Services
 from cognition.sessions import resource_row
 
 POLL_SECONDS: Final = 0.5
 """Between two looks at how far the embedding is."""
 
-Graph = CompiledStateGraph[Any, Context, Any, Any]
 Events = AsyncGenerator[dict[str, Any]]
 
 
-async def ingest_batch(services: Services, user_id: str, chat_id: str, ids: Sequence[str]) -> Events:
+async def ingest_batch(
+    graph: Graph, services: Services, user_id: str, chat_id: str, ids: Sequence[str]
+) -> Events:
     """Ingest resources; yields what the graph tells, and in the end what became of each.
 
     The work is a job of the process: who stops listening does not stop it.
 
     Args:
+        graph: The `ingestion` graph.
         services: What the graph stands on.
         user_id: Whose.
         chat_id: Of which chat.
@@ -35,7 +35,7 @@ async def ingest_batch(services: Services, user_id: str, chat_id: str, ids: Sequ
     known = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in dict.fromkeys(ids)]
     todo = [row.id for row in known if row and not row.settled and not jobs.is_at(row.id)]
     told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-    work = _run(services, user_id, chat_id, todo, told)
+    work = _run(graph, services, user_id, chat_id, todo, told)
     job = jobs.start(work, f"ingestion in chat {chat_id}", todo)
     job.add_done_callback(lambda _: told.put_nowait(None))
     while (event := await told.get()) is not None:
@@ -48,14 +48,13 @@ async def ingest_batch(services: Services, user_id: str, chat_id: str, ids: Sequ
 
 
 async def _run(
+    graph: Graph,
     services: Services,
     user_id: str,
     chat_id: str,
     ids: Sequence[str],
     told: asyncio.Queue[dict[str, Any] | None],
 ) -> None:
-    # By its name: the graphs import this package, so this package doesn't import them.
-    graph = cast("Graph", (await asyncio.to_thread(import_module, "graphs.ingestion")).graph)
     given = {"files": [{"resource_id": id_} for id_ in ids]}
     config: RunnableConfig = {"configurable": {"thread_id": chat_id}}
     context = BoundContext(user_id=user_id, bound=services)

@@ -3,16 +3,18 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Final
 
 from cognition.documents.file_type import Kind, kind_of
+from cognition.identity import check_chat
 from cognition.ingestion.attachments import Attachment, Item, clean_name, read_attachment
+from cognition.services import Services
 from cognition.settings import Settings
-from cognition.state.echo import Received
+from cognition.state.ingestion import Received
 from cognition.storage.disk.free_space import DiskFull
-from cognition.storage.files import Files, NotTaken
-from cognition.storage.resources import Registry, Resource, check_chat
+from cognition.storage.files import FileRejected, Files
+from cognition.storage.resources import Resource, ResourceTable
 
 MOST_FILES: Final = 1_000
 """Of one folder."""
@@ -33,7 +35,7 @@ class Intake:
         settings: Limits, and where paths may lead.
     """
 
-    def __init__(self, files: Files, registry: Registry, settings: Settings) -> None:
+    def __init__(self, files: Files, registry: ResourceTable, settings: Settings) -> None:
         self._files = files
         self._registry = registry
         self._settings = settings
@@ -58,8 +60,8 @@ class Intake:
             The resource, and whether it is new: the same content is taken once per chat.
 
         Raises:
-            NotTaken: It is too large or can't be read, or the disk is full; nothing is left of it.
-            Refused: The user or the chat is blank.
+            FileRejected: It is too large or can't be read, or the disk is full; nothing is left of it.
+            InvalidInput: The user or the chat is blank.
         """
         try:
             stored = self._files.store(
@@ -73,7 +75,7 @@ class Intake:
             kind = KINDS.get(attachment.resource_type or "") or kind_of(copy)
         except OSError as error:
             msg = f"{attachment.name!r} can't be taken: {error.strerror or error}."
-            raise NotTaken(msg) from error
+            raise FileRejected(msg) from error
         try:
             resource, new = self._registry.add(
                 user_id,
@@ -92,19 +94,19 @@ class Intake:
             if self._registry.of_content(user_id, chat_id, stored.sha256) is None:
                 self._files.discard(stored)
             msg = f"{attachment.name!r} can't be taken. {error}"
-            raise NotTaken(msg) from error
+            raise FileRejected(msg) from error
         return resource, new
 
     def taken(self, user_id: str, chat_id: str, resource_id: str) -> Resource:
         """What this chat has been given already, by its id.
 
         Raises:
-            NotTaken: The chat has no such resource.
+            FileRejected: The chat has no such resource.
         """
         resource = self._registry.get(user_id, resource_id)
         if resource is None or resource.chat_id != chat_id:
-            msg = f"This chat has no resource {brief(resource_id)}: give an id that `query_registry` shows."
-            raise NotTaken(msg)
+            msg = f"Unknown resource {short_repr(resource_id)}: expected an id that `query_registry` shows."
+            raise FileRejected(msg)
         return resource
 
     def receive(self, user_id: str, chat_id: str, item: Item, message_id: str = "") -> list[Received]:
@@ -117,19 +119,19 @@ class Intake:
             message_id: The message that it came with.
 
         Raises:
-            Refused: The user or the chat is blank.
+            InvalidInput: The user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         if not isinstance(item, Mapping):  # the input of a run may be any JSON
-            msg = f"{brief(item)} is no file: give an object such as {{'path': 'report.pdf'}}."
-            return [_refused("file", NotTaken(msg))]
+            msg = f"{short_repr(item)} is no file: give an object such as {{'path': 'report.pdf'}}."
+            return [_refused("file", FileRejected(msg))]
         received: list[Received] = []
         try:
             if isinstance(resource_id := item.get("resource_id"), str):
                 return [self._again(user_id, chat_id, resource_id)]
             for attachment in self._read(item):
                 received.append(self._taken(user_id, chat_id, attachment, message_id))
-        except NotTaken as refusal:
+        except FileRejected as refusal:
             received.append(_refused(str(item.get("name") or item.get("path") or "file"), refusal))
         return received
 
@@ -142,7 +144,7 @@ class Intake:
     def _taken(self, user_id: str, chat_id: str, attachment: Attachment, message_id: str) -> Received:
         try:
             resource, _ = self.take(user_id, chat_id, attachment, message_id)
-        except NotTaken as refusal:
+        except FileRejected as refusal:
             return _refused(attachment.name, refusal)
         return Received(name=attachment.name, resource_id=resource.id, known=resource.settled, error="")
 
@@ -151,6 +153,11 @@ class Intake:
         resource = self.taken(user_id, chat_id, resource_id)
         known = resource.settled and resource.status != "PUT_IN_CONTEXT"
         return Received(name=resource.name, resource_id=resource.id, known=known, error="")
+
+
+async def open_intake(services: Services) -> Intake:
+    """Return the intake over the stores of a process."""
+    return Intake(services.files, await services.registry(), services.settings)
 
 
 def from_path(path: Path, *, recursive: bool = False) -> Iterator[Attachment]:
@@ -164,24 +171,24 @@ def from_path(path: Path, *, recursive: bool = False) -> Iterator[Attachment]:
         recursive: Whether the files of a folder, and of those in it, are meant.
 
     Raises:
-        NotTaken: There is nothing, or a folder that was not asked for, or one with too many files.
+        FileRejected: There is nothing, or a folder that was not asked for, or one with too many files.
     """
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it leads nowhere"
-        msg = f"There is no file at {brief(str(path))}: {reason}."
-        raise NotTaken(msg) from None
+        msg = f"There is no file at {short_repr(str(path))}: {reason}."
+        raise FileRejected(msg) from None
     if not real.is_dir():
         yield Attachment(path.name, real)
         return
     if not recursive:
         msg = f"{str(path)!r} is a folder: name a file, or ask for the folder's files with recursive."
-        raise NotTaken(msg)
+        raise FileRejected(msg)
     found = list(_inside(real))
     if len(found) > MOST_FILES:
         msg = f"{str(path)!r} holds more than {MOST_FILES:,} files: name a folder inside it."
-        raise NotTaken(msg)
+        raise FileRejected(msg)
     for file in found:
         yield Attachment(file.name, file)
 
@@ -190,22 +197,22 @@ def allowed(given: str, settings: Settings) -> Path:
     """The real place of a path that a caller of the graph gave.
 
     Raises:
-        NotTaken: It leads out of the allowed folders, or into what is stored here.
+        FileRejected: It leads out of the allowed folders, or into what is stored here.
     """
     try:
         real = Path(given).expanduser().resolve()
         roots = [root.expanduser().resolve() for root in settings.file_roots]
         home = settings.home.resolve()
     except (OSError, RuntimeError, ValueError):
-        msg = f"{brief(given)} is no path: give one of a file, or its contents as data."
-        raise NotTaken(msg) from None
+        msg = f"{short_repr(given)} is no path: give one of a file, or its contents as data."
+        raise FileRejected(msg) from None
     if real.is_relative_to(home) or not any(real.is_relative_to(root) for root in roots):
         named = ", ".join(map(repr, map(str, settings.file_roots))) or "none"
         msg = (
-            f"{brief(given)} is not in a folder that paths may lead to (COGNITION_FILE_ROOTS: {named}). Give "
-            "the file's contents as data, or use `cognition ingest`."
+            f"{short_repr(given)} is not in a folder that paths may lead to (COGNITION_FILE_ROOTS: {named}). "
+            "Give the file's contents as data, or use `cognition ingest`."
         )
-        raise NotTaken(msg)
+        raise FileRejected(msg)
     return real
 
 
@@ -223,5 +230,5 @@ def _inside(folder: Path) -> Iterator[Path]:
                     return
 
 
-def _refused(name: str, refusal: NotTaken) -> Received:
+def _refused(name: str, refusal: FileRejected) -> Received:
     return Received(name=clean_name(name), resource_id="", known=False, error=str(refusal))

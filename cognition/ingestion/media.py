@@ -10,12 +10,13 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from cognition.documents.extraction import DOCUMENT_THREADS
 from cognition.documents.isolation import picked
+from cognition.errors import CognitionError
+from cognition.ingestion.prompts import DESCRIBE, WANTED, describe_request
 from cognition.levels import LEVELS
 from cognition.messages.context_window import ADVISED_FROM
 from cognition.models.client import Models
 from cognition.models.outcome import Failure, is_truncated
 from cognition.models.retry import Notify
-from cognition.prompts.attachments import DESCRIBE, WANTED, describe_request
 from cognition.storage.resources import Resource
 
 MOST_BYTES: Final = 14 << 20
@@ -33,7 +34,7 @@ also those that every provider takes."""
 CUT_SHORT: Final = "[Here the model's answer was cut off: the rest of the file was not read.]"
 
 
-class Wordless(ValueError):
+class NoTranscription(CognitionError):
     """A file that no model put into words; says why and what to do."""
 
 
@@ -86,18 +87,18 @@ async def put_into_words(
         pages: The numbers of the pages of a PDF that are shown; empty for all of the file.
 
     Raises:
-        Wordless: There is no such model, the file is too large for it, or it gave nothing usable.
+        NoTranscription: There is no such model, the file is too large for it, or it gave nothing usable.
         Unreadable: The pages can't be taken out of the PDF, or are too large together.
     """
     if models.rehearses("MODEL_DISTILLATION"):
         msg = "No model is there to look at it: set GOOGLE_API_KEY and give the file again."
-        raise Wordless(msg)
+        raise NoTranscription(msg)
     if pages:
         loop = asyncio.get_running_loop()
         content = await loop.run_in_executor(DOCUMENT_THREADS, picked, path, pages, MOST_BYTES)
     elif resource.size > MOST_BYTES:
         msg = f"It is larger than the {MOST_BYTES >> 20} MiB that a model is sent: give it in parts."
-        raise Wordless(msg)
+        raise NoTranscription(msg)
     else:
         content = await asyncio.to_thread(path.read_bytes)
     shown = await asyncio.to_thread(media_block, resource, content)
@@ -109,8 +110,8 @@ async def put_into_words(
     outcome = await models.call("MODEL_DISTILLATION", request, notify=notify)
     if isinstance(outcome, Failure):
         msg = f"No model could look at it: {outcome.sentence}"
-        raise Wordless(msg)
+        raise NoTranscription(msg)
     if not (text := outcome.text.strip()):
         msg = f"{outcome.model} had nothing to say of it."
-        raise Wordless(msg)
+        raise NoTranscription(msg)
     return f"{text}\n\n{CUT_SHORT}" if is_truncated(outcome.message) else text

@@ -8,7 +8,7 @@ from cognition.ingestion.text_extraction import beginning
 from cognition.messages.context_window import ADVISED_FROM, TRIMMED_FROM
 from cognition.models.client import Models
 from cognition.storage.files import Files
-from cognition.storage.resources import Registry, Resource
+from cognition.storage.resources import Resource, ResourceTable
 
 Destination = Literal["put_in_context", "vectorize", "register_only"]
 
@@ -20,7 +20,7 @@ MEDIA_TOKENS: Final = 258
 
 
 def destine(
-    resource: Resource, *, fill: float, since: float, files: Files, registry: Registry, models: Models
+    resource: Resource, *, fill: float, since: float, files: Files, registry: ResourceTable, models: Models
 ) -> Destination:
     """Decide for one file; one that goes into the prompt has its place there when this returns. Blocking.
 
@@ -55,7 +55,7 @@ def destine(
     return "put_in_context" if placed else "vectorize"
 
 
-def has_room_for_media(resource: Resource, files: Files, registry: Registry) -> bool:
+def has_room_for_media(resource: Resource, files: Files, registry: ResourceTable) -> bool:
     """Whether a request can carry a file beside the other media of its chat. Blocking."""
     shown = registry.find(resource.user_id, resource.chat_id, status="PUT_IN_CONTEXT")
     media = [one for one in shown if one.id != resource.id and text_size(one, files) is None]

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cognition.documents.extraction import DOCUMENT_THREADS, Unreadable
-from cognition.ingestion.media import Wordless, put_into_words
-from cognition.ingestion.text_extraction import Scans, named, write_text
+from cognition.documents.extraction import DOCUMENT_THREADS, UnreadableFile
+from cognition.ingestion.media import NoTranscription, put_into_words
+from cognition.ingestion.text_extraction import ScannedPages, named, write_text
 from cognition.models.client import Models
 from cognition.models.retry import Notify
 from cognition.storage.files import Files
@@ -32,17 +32,17 @@ async def read_document(resource: Resource, files: Files, models: Models, notify
         What the text leaves out and why; empty when it is all there.
 
     Raises:
-        Unreadable: There is no text in it; says why and what to do.
-        Wordless: All of it is pictures, and no model read them; says why and what to do.
+        UnreadableFile: There is no text in it; says why and what to do.
+        NoTranscription: All of it is pictures, and no model read them; says why and what to do.
         OSError: The disk is full, or the chat was purged meanwhile.
     """
     try:
         return await _write(resource, files)
-    except Scans as scans:
+    except ScannedPages as scans:
         found = scans
     try:
         told = await put_into_words(resource, files.original(resource), models, notify, found.apart)
-    except (Unreadable, Wordless) as reason:
+    except (UnreadableFile, NoTranscription) as reason:
         if not found.beside_text:
             raise
         return f"{await _write(resource, files, {})} {reason}"

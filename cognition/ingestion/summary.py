@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from cognition.documents.excerpts import QUERY, Candidate, representative, spread
+from cognition.documents.excerpts import QUERY, ExcerptCandidate, representative, spread
 from cognition.embedding import load_embedder
+from cognition.ingestion.prompts import SUM_UP, excerpts_summary, sum_up_request
 from cognition.models.outcome import Failure
 from cognition.models.retry import Notify
-from cognition.prompts.attachments import SUM_UP, excerpts_summary, sum_up_request
 from cognition.services import Services
 from cognition.storage.resources import Resource
 from cognition.text.truncate import shorten, shorten_together
@@ -81,7 +81,8 @@ async def _excerpts(resource: Resource, services: Services) -> tuple[list[str], 
         vectors = await embedder.aembed([fragment.embedded_text for fragment in fragments], "passage")
     (query,) = await embedder.aembed([QUERY], "query")
     candidates = [
-        Candidate(fragment.chunk_index, fragment.text, tuple(fragment.heading_path)) for fragment in fragments
+        ExcerptCandidate(fragment.chunk_index, fragment.text, tuple(fragment.heading_path))
+        for fragment in fragments
     ]
     chosen = representative(candidates, vectors, query, settings.summary_excerpts)
     return [candidate.text for candidate in chosen], source.chunks

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from cognition.documents.extraction import Extracted, Unreadable, extract
+from cognition.documents.extraction import Extracted, UnreadableFile, extract
 from cognition.documents.file_type import Kind, kind_of
+from cognition.errors import CognitionError
 from cognition.storage.files import Files
 from cognition.storage.resources import Resource
 
@@ -16,7 +17,7 @@ MOST_SPANS: Final = 20
 """Spans of pages that are named one by one."""
 
 
-class Scans(Exception):
+class ScannedPages(CognitionError):
     """Pages of a PDF are pictures: a model has to look at them. Nothing of its text was kept.
 
     Attributes:
@@ -44,8 +45,8 @@ def write_text(resource: Resource, files: Files, words: Mapping[int, str] | None
         What the text leaves out, in a sentence; empty when it is all there.
 
     Raises:
-        Unreadable: There is no text in it; says why and what to do.
-        Scans: There are pages without text, and no model was asked.
+        UnreadableFile: There is no text in it; says why and what to do.
+        ScannedPages: There are pages without text, and no model was asked.
         OSError: The disk is full, or the chat was purged meanwhile.
     """
     original = files.original(resource)
@@ -53,10 +54,10 @@ def write_text(resource: Resource, files: Files, words: Mapping[int, str] | None
     with files.writing_text(resource) as place:
         extracted = extract(original, kind, place, words)
         if extracted.missing and words is None:
-            raise Scans(extracted)
+            raise ScannedPages(extracted)
         if not extracted.text:
             msg = f"{resource.name!r} holds nothing but blanks."
-            raise Unreadable(msg)
+            raise UnreadableFile(msg)
     if not extracted.missing:
         return ""
     return f"{named(extracted.missing)} of {extracted.pages} could not be read as text."

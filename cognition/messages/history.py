@@ -5,12 +5,13 @@ Messages stay in the thread exactly as they came. Everything here returns what o
 
 from collections.abc import Sequence
 from itertools import chain
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 
-from cognition.embedding.embedder import clean
+from cognition.text.sanitize import clean
+from cognition.text.tokens import estimate_tokens
 
 STAMP = "cognition"
 """The key of our own entry in a message's `response_metadata`."""
@@ -116,11 +117,6 @@ def message_tokens(message: AnyMessage) -> int:
     return 4 + calls + estimate_tokens(message.text) + 258 * media
 
 
-def estimate_tokens(text: str) -> int:
-    """About how many tokens a text takes: a quarter of its UTF-8 bytes, for Latin and CJK scripts alike."""
-    return -(-len(text.encode("utf-8", "replace")) // 4)
-
-
 def _closed_turn(turn: list[AnyMessage], model: str) -> list[AnyMessage]:
     if any(isinstance(m, AIMessage) and made_by(m) != model for m in turn):
         return [turn[0], *(_text_only(m) for m in turn[1:] if isinstance(m, AIMessage) and m.text.strip())]
@@ -197,7 +193,7 @@ def _is_text(part: Any) -> bool:
 
 def _unshown(part: Any) -> dict[str, Any]:
     kind = str(part.get("type", "")) if isinstance(part, dict) else type(part).__name__
-    return {"type": "text", "text": f"[Here was a part of type {brief(kind)} that could not be read.]"}
+    return {"type": "text", "text": f"[Here was a part of type {short_repr(kind)} that could not be read.]"}
 
 
 def _text_only(message: AIMessage) -> AIMessage:

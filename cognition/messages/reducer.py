@@ -1,14 +1,14 @@
 """How writes to a thread's messages add up."""
 
 from collections.abc import Sequence
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import cast
 from uuid import uuid4
 
 from langchain_core.messages import AnyMessage, RemoveMessage, convert_to_messages, message_chunk_to_message
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, Messages
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 
 
 def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) -> list[AnyMessage]:
@@ -19,7 +19,7 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
     Folding two batches gives the same as folding their concatenation, which the delta channel relies on.
 
     Raises:
-        Refused: What is written is no message, or a message to be removed is not there.
+        InvalidInput: What is written is no message, or a message to be removed is not there.
     """
     kept = {cast("str", message.id): message for message in messages}
     for write in writes:
@@ -29,7 +29,7 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
             elif isinstance(message, RemoveMessage):
                 if kept.pop(cast("str", message.id), None) is None:
                     msg = f"The message {message.id!r} can't be removed: the thread has none of that id."
-                    raise Refused(msg)
+                    raise InvalidInput(msg)
             else:
                 message.id = message.id or str(uuid4())
                 kept[message.id] = message
@@ -41,5 +41,5 @@ def _messages(write: Messages) -> list[AnyMessage]:
     try:
         return [cast("AnyMessage", message_chunk_to_message(m)) for m in convert_to_messages(many)]
     except (NotImplementedError, ValueError) as error:
-        msg = f"{brief(write)} can't be read as messages: write {{'role': 'user', 'content': '…'}}."
-        raise Refused(msg) from error
+        msg = f"{short_repr(write)} can't be read as messages: write {{'role': 'user', 'content': '…'}}."
+        raise InvalidInput(msg) from error

@@ -4,28 +4,29 @@ Nothing else in the project names a provider.
 """
 
 import asyncio
+import gc
 import logging
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from threading import Lock
 from time import monotonic
-from typing import Any, Final, Protocol, Self, cast, get_args, runtime_checkable
+from typing import Any, Final, Protocol, cast, get_args, runtime_checkable
 
 import httpx
 import httpx2
 from langchain_core.exceptions import ContextOverflowError, ModelError, ModelInvalidRequestError
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage
-from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from tenacity import AsyncRetrying
 
-from cognition.collector import spare_what_is_loaded
+from cognition.errors import Unavailable
 from cognition.levels import Role, lower_levels
 from cognition.messages.context_window import TRIMMED_FROM
 from cognition.messages.history import STAMP, has_media, prepare_history, strip_signatures, without_media
+from cognition.models.gemini import Model, with_tools
 from cognition.models.outcome import Answer, Failure, UnusableAnswer, check_answer, is_truncated
 from cognition.models.retry import Notify, attempts, is_retryable
 from cognition.rehearsal import rehearsal_url
@@ -40,7 +41,6 @@ REASON_CHARACTERS: Final = 400
 
 UNREADABLE: Final = (ValueError, TypeError, KeyError)
 """What clients raise at a content block that they can't translate, before they send anything."""
-Model = Runnable[LanguageModelInput, AIMessage]
 
 
 @runtime_checkable
@@ -48,7 +48,7 @@ class _Closable(Protocol):
     async def aclose(self) -> None: ...
 
 
-class ModelMissing(RuntimeError):
+class ModelMissing(Unavailable):
     """A model that the settings name can't be built; the message says what is missing."""
 
 
@@ -205,7 +205,7 @@ class Models:
         if key not in self._bound:
             chat = await asyncio.to_thread(self.chat, role)
             # The tools are kept beside the model, so that no other object takes their identity.
-            self._bound[key] = tools, _with_tools(chat, tools)
+            self._bound[key] = tools, with_tools(chat, tools)
         return self._bound[key][1]
 
     def _build(self, name: str, distils: bool) -> BaseChatModel:
@@ -226,37 +226,8 @@ class Models:
                 "google_api_key": key.get_secret_value() if key else "rehearsal",
             }
         chat = cast("BaseChatModel", init_chat_model(model, model_provider=provider, **options))
-        spare_what_is_loaded()
+        freeze_gc()
         return chat
-
-
-def _with_tools(chat: BaseChatModel, tools: Sequence[BaseTool]) -> Model:
-    from langchain_google_genai import ChatGoogleGenerativeAI  # noqa: PLC0415  # loaded with the first model
-
-    if not tools:
-        return chat
-    if isinstance(chat, ChatGoogleGenerativeAI):
-        return chat.bind(tools=[_declared(tools)])
-    return chat.bind_tools(tools)
-
-
-def _declared(tools: Sequence[BaseTool]) -> Any:
-    """The tools as Gemini takes them, translated once.
-
-    What `bind_tools` binds is translated anew at every call, and what is translated is copied to its last
-    field before it is sent: a fifth of a short turn. Nothing changes this object, so it is its own copy.
-    """
-    from google.genai.types import Tool  # noqa: PLC0415  # loaded with the first model
-    from langchain_google_genai._function_utils import (  # noqa: PLC0415
-        convert_to_genai_function_declarations,
-    )
-
-    class Declared(Tool):
-        def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-            return self
-
-    (translated,) = convert_to_genai_function_declarations([convert_to_openai_tool(tool) for tool in tools])
-    return Declared.model_construct(**dict(translated))
 
 
 async def _ask(runnable: Model, sent: list[AnyMessage]) -> AIMessage:
@@ -293,3 +264,14 @@ def _stamped(message: AIMessage, role: Role, model: str) -> AIMessage:
     if is_truncated(message):
         stamp["truncated"] = True
     return message.model_copy(update={"response_metadata": {**message.response_metadata, STAMP: stamp}})
+
+
+@cache
+def freeze_gc() -> None:
+    """Keep all that exists now out of later collections; once in a process, when its imports are done.
+
+    Two hundred thousand objects are walked at each full collection otherwise, a sixth of the CPU of a process
+    that makes many model calls. Blocks for a tenth of a second.
+    """
+    gc.collect()
+    gc.freeze()

@@ -5,6 +5,7 @@ from typing import Any, Final, Literal
 
 from langchain_core.messages import AIMessage
 
+from cognition.errors import CognitionError
 from cognition.levels import Role
 
 FailureKind = Literal["blocked", "malformed", "truncated", "unavailable", "refused"]
@@ -47,7 +48,7 @@ class Failure:
     """How often models were asked in vain."""
 
 
-class UnusableAnswer(Exception):
+class UnusableAnswer(CognitionError):
     """A model answered, but not with something that a turn can go on with."""
 
     kind: FailureKind = "malformed"

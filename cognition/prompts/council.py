@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from cognition.council.briefing import context_block
 from cognition.council.positions import latest
-from cognition.prompts.briefing import context_block
 from cognition.state.council import Brief, Seat, Statement
 from cognition.text.blocks import block
 from cognition.text.truncate import shorten_together

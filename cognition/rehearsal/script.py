@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from cognition.rehearsal.signatures import standard
 
-Failure = Literal[
+ScriptedFailure = Literal[
     "rate_limit",
     "internal",
     "unavailable",
@@ -40,7 +40,7 @@ class Reply:
     """A thought part before the answer."""
     chunks: int = 1
     """Into how many pieces a stream cuts the text."""
-    failure: Failure | None = None
+    failure: ScriptedFailure | None = None
     """`stall` goes silent after the text and `drop` breaks the connection there; `max_tokens` ends the answer
     with the text that it has."""
     retry_after: float | None = None

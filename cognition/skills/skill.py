@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from textwrap import shorten
 from typing import Any, Final, Literal
 
@@ -14,9 +14,9 @@ from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from cognition.embedding.embedder import clean
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.storage.disk.safe_names import RESERVED
+from cognition.text.sanitize import clean
 
 MOST_ID: Final = 64
 MOST_TITLE: Final = 100
@@ -31,10 +31,10 @@ FIELDS: Final = ("name", "description", "license", "compatibility", "metadata", 
 
 FRONTMATTER: Final = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$(.*)", re.DOTALL | re.MULTILINE)
 
-Origin = Literal["shipped", "user"]
+SkillOrigin = Literal["shipped", "user"]
 
 
-class SkillRefused(Refused):
+class InvalidSkill(InvalidInput):
     """What is no skill, or can't be done with one; the sentence says why and what to do."""
 
 
@@ -50,14 +50,14 @@ class Skill:
         origin: Whether it came with the program or is the user's own.
 
     Raises:
-        SkillRefused: A value is empty, too long or not of its form.
+        InvalidSkill: A value is empty, too long or not of its form.
     """
 
     skill_id: str
     title: str
     description: str
     instructions: str
-    origin: Origin
+    origin: SkillOrigin
 
     def __post_init__(self) -> None:
         check_id(self.skill_id)
@@ -70,24 +70,24 @@ def check_id(skill_id: str) -> None:
     """Refuse what is no skill id, such as a path.
 
     Raises:
-        SkillRefused: It has another form, is too long, or a system keeps the name for itself.
+        InvalidSkill: It has another form, is too long, or a system keeps the name for itself.
     """
     if skill_id in RESERVED:
         msg = f"the skill id {skill_id!r} is a name that Windows keeps for a device: choose another one."
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)
     if not _is_id(skill_id):
         msg = (
-            f"the skill id {brief(skill_id)} must be lower-case letters and digits with single hyphens "
+            f"the skill id {short_repr(skill_id)} must be lower-case letters and digits with single hyphens "
             f"between them, at most {MOST_ID} characters: write it as lead-dev-rust."
         )
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)
 
 
 def tidy_id(skill_id: str) -> str:
     """The id that is meant by one in another spelling: `Lead_Dev Rust` is `lead-dev-rust`.
 
     Raises:
-        SkillRefused: Case, accents, spaces and underscores are not all that is wrong with it.
+        InvalidSkill: Case, accents, spaces and underscores are not all that is wrong with it.
     """
     bare = "".join(c for c in unicodedata.normalize("NFKD", skill_id) if not unicodedata.combining(c))
     tidy = re.sub(r"[\s_-]+", "-", bare.lower()).strip("-")
@@ -103,7 +103,7 @@ def new_skill(skill_id: str, title: str, description: str, instructions: str) ->
     """A skill of a user, from texts as a model or a person writes them.
 
     Raises:
-        SkillRefused: A value is empty, too long or not of its form.
+        InvalidSkill: A value is empty, too long or not of its form.
     """
     return Skill(
         tidy_id(skill_id),
@@ -131,7 +131,7 @@ def skill_file(skill: Skill) -> str:
 
 
 @lru_cache(maxsize=256)  # YAML takes a millisecond, and each expert of a council is read in every round
-def read_skill(content: str, skill_id: str, origin: Origin) -> Skill:
+def read_skill(content: str, skill_id: str, origin: SkillOrigin) -> Skill:
     """The skill that a SKILL.md holds.
 
     Args:
@@ -140,12 +140,15 @@ def read_skill(content: str, skill_id: str, origin: Origin) -> Skill:
         origin: Whose it is.
 
     Raises:
-        SkillRefused: The file is not of the form, or says another name than its folder.
+        InvalidSkill: The file is not of the form, or says another name than its folder.
     """
     fields, instructions = _parsed(content)
     if fields["name"] != skill_id:
-        msg = f"its name is {brief(fields['name'])}, but its folder {brief(skill_id)}: make them the same."
-        raise SkillRefused(msg)
+        msg = (
+            f"its name is {short_repr(fields['name'])}, but its folder {short_repr(skill_id)}: "
+            "make them the same."
+        )
+        raise InvalidSkill(msg)
     title = fields["metadata"].get("title", skill_id.replace("-", " ").capitalize())
     return Skill(skill_id, " ".join(title.split()), fields["description"].strip(), instructions, origin)
 
@@ -154,7 +157,7 @@ def parse_skill_metadata(content: str) -> dict[str, Any]:
     """The frontmatter of a SKILL.md: texts by field, and under `metadata` texts by key.
 
     Raises:
-        SkillRefused: There is none, it is no YAML, or it has not the fields of a skill.
+        InvalidSkill: There is none, it is no YAML, or it has not the fields of a skill.
     """
     return _parsed(content)[0]
 
@@ -163,23 +166,23 @@ def _parsed(content: str) -> tuple[dict[str, Any], str]:
     found = FRONTMATTER.match(_lines(content.removeprefix("\ufeff")))
     if not found:
         msg = "its SKILL.md must begin with a line ---, then YAML, then a line --- again."
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)
     fields = _yaml(found[1])
     if not isinstance(fields, dict):
         msg = "its frontmatter is no list of `field: value` lines: write name and description so."
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)
     if unknown := [field for field in fields if field not in FIELDS]:
-        msg = f"its field {brief(unknown[0])} is none of {', '.join(FIELDS)}: put it under metadata."
-        raise SkillRefused(msg)
+        msg = f"its field {short_repr(unknown[0])} is none of {', '.join(FIELDS)}: put it under metadata."
+        raise InvalidSkill(msg)
     fields.setdefault("metadata", {})
     for field in ("name", "description"):
         if not isinstance(fields.get(field), str) or not fields[field].strip():
             msg = f"its {field} is missing or no text: write `{field}: …` in its frontmatter."
-            raise SkillRefused(msg)
+            raise InvalidSkill(msg)
     metadata = fields["metadata"]
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in (*metadata, *metadata.values())):
         msg = "its metadata must be indented lines `key: value`, each value a text."
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)
     return fields, found[2].strip()
 
 
@@ -192,15 +195,15 @@ def _yaml(text: str) -> Any:
         return yaml.load(text)
     except MaxDepthExceededError:
         msg = "its frontmatter is nested too deep: write plain `field: value` lines."
-        raise SkillRefused(msg) from None
+        raise InvalidSkill(msg) from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         problem = shorten(str(error.problem), 120)
         msg = f"line {line} of its SKILL.md is no YAML ({problem}): put the value in double quotes."
-        raise SkillRefused(msg) from None
+        raise InvalidSkill(msg) from None
     except YAMLError:
         msg = "its frontmatter holds a character that YAML doesn't allow: take it out."
-        raise SkillRefused(msg) from None
+        raise InvalidSkill(msg) from None
 
 
 def _lines(text: str) -> str:
@@ -210,4 +213,4 @@ def _lines(text: str) -> str:
 def _check_length(what: str, text: str, most: int) -> None:
     if not 1 <= len(text) <= most:
         msg = f"the {what} has {len(text):,} characters: give 1 to {most:,}."
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)

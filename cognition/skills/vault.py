@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fcntl import LOCK_EX, flock
 from pathlib import Path
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from shutil import rmtree
 from typing import Final, Literal
 
 from cognition.skills.skill import (
-    Origin,
+    InvalidSkill,
     Skill,
-    SkillRefused,
+    SkillOrigin,
     check_id,
     new_skill,
     parse_skill_metadata,
@@ -30,7 +30,7 @@ from cognition.skills.skill import (
 from cognition.storage.disk.atomic import write_atomically
 from cognition.storage.disk.safe_names import folder_of_user
 
-__all__ = ["Saved", "Skill", "SkillRefused", "Unreadable", "Vault", "parse_skill_metadata"]
+__all__ = ["InvalidSkill", "Skill", "SkillSaveResult", "UnreadableSkill", "Vault", "parse_skill_metadata"]
 
 SHIPPED: Final = Path(__file__).parents[2] / "skills"
 """Beside this package, in a checkout as in an installed wheel."""
@@ -47,16 +47,16 @@ KEPT_VERSIONS: Final = 20
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class UnreadableSkill:
     """A folder among the skills that holds none, and why."""
 
     skill_id: str
-    origin: Origin
+    origin: SkillOrigin
     reason: str
 
 
 @dataclass(frozen=True)
-class Saved:
+class SkillSaveResult:
     """What became of a skill that was to be kept.
 
     Args:
@@ -92,7 +92,7 @@ class Vault:
         """Where the user's own skills are."""
         return self._home / "vault" / self._user / "skills"
 
-    def skills(self) -> list[Skill | Unreadable]:
+    def skills(self) -> list[Skill | UnreadableSkill]:
         """Every skill by its id, the unreadable ones with the reason."""
         return [self._read(skill_id, origin) for skill_id, origin in sorted(self._origins().items())]
 
@@ -100,7 +100,7 @@ class Vault:
         """The skill of an id, in whatever spelling.
 
         Raises:
-            SkillRefused: There is none, or it can't be read.
+            InvalidSkill: There is none, or it can't be read.
         """
         return self.find_skills([skill_id])[0]
 
@@ -108,7 +108,7 @@ class Vault:
         """The skills of some ids, in their order.
 
         Raises:
-            SkillRefused: Some are unknown or can't be read: all of them are named, with the nearest ids.
+            InvalidSkill: Some are unknown or can't be read: all of them are named, with the nearest ids.
         """
         origins = self._origins()
         found, wrong = [], []
@@ -122,25 +122,25 @@ class Vault:
             else:
                 near = get_close_matches(skill_id, origins, n=3)
                 nearest = f"; near it: {', '.join(near)}" if near else ""
-                wrong.append(f"No skill has the id {brief(skill_id)}{nearest}.")
+                wrong.append(f"No skill has the id {short_repr(skill_id)}{nearest}.")
         if wrong:
-            raise SkillRefused(" ".join(wrong))
+            raise InvalidSkill(" ".join(wrong))
         return found
 
     def get_skill_content(self, skill_id: str) -> str:
         """The text of a skill's SKILL.md.
 
         Raises:
-            SkillRefused: There is none of that id, or it can't be read.
+            InvalidSkill: There is none of that id, or it can't be read.
         """
         skill = self.find_skill(skill_id)
         return _text(self._file(skill.skill_id, skill.origin))
 
-    def save_skill(self, skill_id: str, title: str, description: str, instructions: str) -> Saved:
+    def save_skill(self, skill_id: str, title: str, description: str, instructions: str) -> SkillSaveResult:
         """Keep a skill of the user's own; the text that was there becomes an older version.
 
         Raises:
-            SkillRefused: It is no skill; nothing is changed.
+            InvalidSkill: It is no skill; nothing is changed.
         """
         skill = new_skill(skill_id, title, description, instructions)
         data = skill_file(skill).encode()
@@ -150,21 +150,21 @@ class Vault:
             older = path.read_bytes() if path.is_file() else None
             version = max(self._numbers(skill.skill_id), default=0) + 1
             if older == data:
-                return Saved(skill, "unchanged", version, overrides)
+                return SkillSaveResult(skill, "unchanged", version, overrides)
             if older is None:
                 write_atomically(path, data)
-                return Saved(skill, "new", version, overrides)
+                return SkillSaveResult(skill, "new", version, overrides)
             write_atomically(self._version(skill.skill_id, version), older)
             write_atomically(path, data)
             for number in sorted(self._numbers(skill.skill_id))[:-KEPT_VERSIONS]:
                 self._version(skill.skill_id, number).unlink()
-            return Saved(skill, "updated", version + 1, overrides)
+            return SkillSaveResult(skill, "updated", version + 1, overrides)
 
     def versions(self, skill_id: str) -> dict[int, str]:
         """The older texts of a skill of the user's own, by their number, oldest first.
 
         Raises:
-            SkillRefused: The id is none.
+            InvalidSkill: The id is none.
         """
         skill_id = tidy_id(skill_id)
         kept = {number: self._version(skill_id, number) for number in sorted(self._numbers(skill_id))}
@@ -174,35 +174,35 @@ class Vault:
         """Delete a skill of the user's own with its older versions, and return its id.
 
         Raises:
-            SkillRefused: The user has none of that id.
+            InvalidSkill: The user has none of that id.
         """
         with self._alone():
             origins = self._origins()
             known = _known(skill_id, origins)
             if origins.get(known) != "user":
-                msg = f"You have no skill {brief(skill_id)} of your own: there is nothing to delete."
-                raise SkillRefused(msg)
+                msg = f"You have no skill {short_repr(skill_id)} of your own: there is nothing to delete."
+                raise InvalidSkill(msg)
             folder, versions = self._confined("skills", known), self._confined("versions", known)
             rmtree(folder)
             if versions.is_dir():
                 rmtree(versions)
         return known
 
-    def _origins(self) -> dict[str, Origin]:
+    def _origins(self) -> dict[str, SkillOrigin]:
         """Whose each id is, the user's before the shipped ones."""
-        own: dict[str, Origin] = dict.fromkeys(_folders(self._confined("skills")), "user")
-        shipped: dict[str, Origin] = dict.fromkeys(_folders(SHIPPED), "shipped")
+        own: dict[str, SkillOrigin] = dict.fromkeys(_folders(self._confined("skills")), "user")
+        shipped: dict[str, SkillOrigin] = dict.fromkeys(_folders(SHIPPED), "shipped")
         return {**shipped, **own}
 
-    def _read(self, skill_id: str, origin: Origin) -> Skill | Unreadable:
+    def _read(self, skill_id: str, origin: SkillOrigin) -> Skill | UnreadableSkill:
         try:
             return read_folder(self._file(skill_id, origin).parent, origin)
-        except SkillRefused as refusal:
-            return Unreadable(skill_id, origin, str(refusal))
+        except InvalidSkill as refusal:
+            return UnreadableSkill(skill_id, origin, str(refusal))
         except OSError as error:
-            return Unreadable(skill_id, origin, f"{error.strerror}.")
+            return UnreadableSkill(skill_id, origin, f"{error.strerror}.")
 
-    def _file(self, skill_id: str, origin: Origin) -> Path:
+    def _file(self, skill_id: str, origin: SkillOrigin) -> Path:
         check_id(skill_id)
         if origin == "shipped":
             return SHIPPED / skill_id / FILE
@@ -222,7 +222,7 @@ class Vault:
             path /= part
             if path.is_symlink():
                 msg = f"{str(path)!r} is a link, which may lead out of the vault: put what it leads to there."
-                raise SkillRefused(msg)
+                raise InvalidSkill(msg)
         return path
 
     @contextmanager
@@ -238,11 +238,11 @@ class Vault:
             os.close(file)
 
 
-def read_folder(folder: Path, origin: Origin) -> Skill:
+def read_folder(folder: Path, origin: SkillOrigin) -> Skill:
     """The skill of a folder, wherever it is.
 
     Raises:
-        SkillRefused: It holds no skill.
+        InvalidSkill: It holds no skill.
     """
     return read_skill(_text(folder / FILE), folder.name, origin)
 
@@ -254,13 +254,13 @@ def _folders(root: Path) -> list[str]:
     return [path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
 
 
-def _known(skill_id: str, origins: dict[str, Origin]) -> str:
+def _known(skill_id: str, origins: dict[str, SkillOrigin]) -> str:
     """The id among those that there are; empty when it is none of them."""
     if skill_id in origins:
         return skill_id
     try:
         tidy = tidy_id(skill_id)
-    except SkillRefused:
+    except InvalidSkill:
         return ""
     return tidy if tidy in origins else ""
 
@@ -268,14 +268,14 @@ def _known(skill_id: str, origins: dict[str, Origin]) -> str:
 def _text(path: Path) -> str:
     if not path.is_file():
         msg = f"its folder has no file {FILE}: write one, or take the folder away."
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         msg = f"its {FILE} has more than {MOST_BYTES:,} bytes: shorten it."
-        raise SkillRefused(msg)
+        raise InvalidSkill(msg)
     try:
         return data.decode()
     except UnicodeDecodeError:
         msg = f"its {FILE} is not UTF-8: save it as UTF-8."
-        raise SkillRefused(msg) from None
+        raise InvalidSkill(msg) from None

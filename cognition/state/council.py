@@ -1,15 +1,31 @@
 """The state of a council: plain JSON values and messages only."""
 
+from collections.abc import Sequence
 from operator import add
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import EphemeralValue
+from langgraph.channels import EphemeralValue, UntrackedValue
 from typing_extensions import TypedDict
 
-from cognition.council.histories import Histories
 from cognition.levels import Level
-from cognition.state.echo import Tokens
+from cognition.state.turn import Tokens
+
+Messages = dict[str, list[AnyMessage]]
+
+
+class Histories(UntrackedValue[Messages]):
+    """Histories by alias. The branches of a round each write their own; no checkpoint holds any of them."""
+
+    def update(self, values: Sequence[Messages]) -> bool:
+        """Take the histories that were written in a step, beside those of the others."""
+        if not values:
+            return False
+        merged: Messages = dict(self.value) if self.is_available() else {}
+        for value in values:
+            merged |= value
+        self.value = merged
+        return True
 
 
 class Seat(TypedDict):

@@ -1,14 +1,50 @@
 """The account of a turn: where it stands, what it spent, what it was cut short of."""
 
 from collections.abc import Sequence
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any
+
+from typing_extensions import TypedDict
 
 from cognition.levels import Level, Policy, start_level, targets
 from cognition.models.outcome import Answer, Failure
 from cognition.models.pricing import cost
 from cognition.settings import Settings
-from cognition.state.echo import Tokens, Transfer, Turn
+
+
+class Tokens(TypedDict):
+    """What the calls of one level took."""
+
+    input: int
+    output: int
+
+
+class Transfer(TypedDict):
+    """A model's wish to hand the turn to a higher level."""
+
+    target: Level
+    plan: str
+    text: str
+    """What the model said beside the call; it goes to the target and not into the conversation."""
+
+
+class Turn(TypedDict):
+    """The account of one turn, opened by `perceive` and kept through `cognition.state.turn`."""
+
+    level_start: Level
+    level: Level
+    plan: str
+    """The plan handed over by the last level; it lives to the end of the turn."""
+    transfer: Transfer | None
+    transfers: int
+    calls: dict[str, int]
+    tokens: dict[str, Tokens]
+    models: dict[str, str]
+    fallbacks: list[str]
+    seconds: float
+    """Time spent in model and tool calls."""
+    cut: str
+    """What a spent budget kept from being done; empty when nothing was cut."""
 
 
 def open_turn(policy: Policy, settings: Settings, last: Turn | None) -> Turn:
@@ -102,7 +138,10 @@ def refused_transfer(target: object, plan: object, turn: Turn, policy: Policy, s
     if not allowed:
         return f"Error: from {turn['level']} no other level can be reached in this turn. Answer yourself."
     if target not in allowed:
-        return f"Error: {brief(target)} can't be reached from {turn['level']}. Allowed: {', '.join(allowed)}."
+        return (
+            f"Error: {short_repr(target)} can't be reached from {turn['level']}. "
+            f"Allowed: {', '.join(allowed)}."
+        )
     if not isinstance(plan, str) or not plan.strip():
         return (
             "Error: the transfer_plan is empty. Say the objective, what is known, the strategy, what is left."

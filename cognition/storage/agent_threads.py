@@ -10,12 +10,11 @@ from hashlib import sha256
 from typing import Any, Final, Literal
 
 from cognition.dates import now
+from cognition.identity import check_chat, check_user
 from cognition.levels import Policy
-from cognition.storage.resources import check_chat
 from cognition.storage.sqlite.database import Database
-from cognition.vectors import check_user
 
-Status = Literal["working", "open", "waiting"]
+AgentThreadStatus = Literal["working", "open", "waiting"]
 """At work, or cut off at it; done, and ready for more; waiting for an answer to its question."""
 
 AGENTS: Final = "agent:"
@@ -38,7 +37,7 @@ class AgentThread:
     """The skill behind the role; empty for none."""
     level: str = ""
     """The level that spoke last."""
-    status: Status = "working"
+    status: AgentThreadStatus = "working"
     steps: int = 0
     """Model calls that were made in it."""
     request: str = ""
@@ -57,7 +56,7 @@ class AgentThread:
         return f"{AGENTS}{sha256(told.encode()).hexdigest()}"
 
 
-class Threads:
+class AgentThreadTable:
     """The threads of every user; each call is for one of them. Blocking: call it in a thread.
 
     Args:
@@ -85,7 +84,14 @@ class Threads:
         )
 
     def finish(
-        self, thread: AgentThread, *, status: Status, level: str, steps: int, request: str, answer: str
+        self,
+        thread: AgentThread,
+        *,
+        status: AgentThreadStatus,
+        level: str,
+        steps: int,
+        request: str,
+        answer: str,
     ) -> bool:
         """Note what came of a request; tells whether the thread is still in the index."""
         updated = self._database.rows(

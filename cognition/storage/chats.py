@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from cognition.storage.resources import check_chat
+from cognition.identity import check_chat, check_user
 from cognition.storage.sqlite.database import Database
-from cognition.vectors import check_user
 
 TOLD_OF: Final = " UNION ".join(
     f"SELECT user_id FROM {table} WHERE chat_id = ?"
@@ -13,7 +12,7 @@ TOLD_OF: Final = " UNION ".join(
 """The users of whom a chat is known: it has a name, holds something, or was closed."""
 
 
-class Chats:
+class ChatTable:
     """The names of every user's chats; each call is for one user. Blocking: call it in a thread.
 
     Args:
@@ -27,7 +26,7 @@ class Chats:
         """Keep a name; it takes the place of an older one.
 
         Raises:
-            Refused: The user or the chat is blank.
+            InvalidInput: The user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         self._database.rows("INSERT OR REPLACE INTO chats VALUES (?, ?, ?)", (user_id, chat_id, name))
@@ -36,7 +35,7 @@ class Chats:
         """The names of a user's chats by their ids; of chats that have none there is no entry.
 
         Raises:
-            Refused: The user is blank.
+            InvalidInput: The user is blank.
         """
         check_user(user_id)
         rows = self._database.rows("SELECT chat_id, name FROM chats WHERE user_id = ?", (user_id,))

@@ -1,11 +1,11 @@
 """Which chats had their session closed, and which of these closings are not done yet."""
 
 from cognition.dates import now
-from cognition.storage.resources import check_chat
+from cognition.identity import check_chat
 from cognition.storage.sqlite.database import Database
 
 
-class Closings:
+class Closures:
     """The last closing of each chat. Blocking: call it in a thread.
 
     Args:
@@ -19,7 +19,7 @@ class Closings:
         """Take down that a chat is being closed; from here on the closing is carried to its end.
 
         Raises:
-            Refused: The user or the chat is blank.
+            InvalidInput: The user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         self._database.rows(

@@ -13,9 +13,10 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO, Final
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
+from cognition.identity import check_chat
 from cognition.storage.disk.safe_names import folder_of_user
-from cognition.storage.resources import Resource, check_chat
+from cognition.storage.resources import Resource
 
 PIECE: Final = 1 << 20
 """Bytes that are copied at once."""
@@ -24,7 +25,7 @@ LEFT_SECONDS: Final = 3_600
 """A copy that nothing was added to for so long was left by a process that is no more."""
 
 
-class NotTaken(Refused):
+class FileRejected(InvalidInput):
     """A file that can't be taken; says why and what to do."""
 
 
@@ -64,7 +65,7 @@ class Files:
             limit: The most bytes that are taken.
 
         Raises:
-            NotTaken: It is longer than the limit, or no regular file.
+            FileRejected: It is longer than the limit, or no regular file.
             OSError: It can't be read, or the disk is full; nothing is left of it.
         """
         chat = self._chat(user_id, chat_id)
@@ -145,7 +146,7 @@ def _opened(source: Path | bytes) -> Iterator[BinaryIO]:
     with os.fdopen(handle, "rb") as file:
         if not S_ISREG(os.fstat(handle).st_mode):
             msg = f"{source.name!r} is no regular file: give one."
-            raise NotTaken(msg)
+            raise FileRejected(msg)
         yield file
 
 
@@ -163,14 +164,14 @@ def check_size(size: int, limit: int) -> None:
     """Refuse what is too large.
 
     Raises:
-        NotTaken: It is longer than the limit.
+        FileRejected: It is longer than the limit.
     """
     if size > limit:
         msg = (
             f"It is larger than {limit / PIECE:,.0f} MiB: split it, or raise COGNITION_FILE_BYTES "
             f"(now {limit:,})."
         )
-        raise NotTaken(msg)
+        raise FileRejected(msg)
 
 
 def _sweep(incoming: Path) -> None:

@@ -8,12 +8,13 @@ from typing import Final, Literal
 from typing_extensions import TypedDict, Unpack
 
 from cognition.dates import now
-from cognition.documents.file_type import ResourceType
-from cognition.errors import Refused
+from cognition.identity import check_chat, check_user
 from cognition.storage.sqlite.database import Database
-from cognition.vectors import check_user, check_whole
 
-Status = Literal["PENDING_INGESTION", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP", "INDEXED", "FAILED"]
+ResourceType = Literal["text", "document", "image", "audio", "video", "binary", "weburl", "note"]
+
+
+ResourceStatus = Literal["PENDING_INGESTION", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP", "INDEXED", "FAILED"]
 """Accepted and not yet dealt with; whole in the prompt; searchable with a summary in the prompt; registered
 only, for the reason in `error`; failed for the reason in `error`, and taken up when it comes again."""
 
@@ -34,7 +35,7 @@ class Resource:
     size: int
     """Bytes of the original."""
     sha256: str
-    status: Status
+    status: ResourceStatus
     summary: str = ""
     storage_path: str = ""
     """Where the chat's own copy is, relative to the folder that holds everything stored."""
@@ -60,7 +61,7 @@ class Changes(TypedDict, total=False):
 
     resource_type: ResourceType
     mime: str
-    status: Status
+    status: ResourceStatus
     summary: str
     storage_path: str
     chunks: int
@@ -68,7 +69,7 @@ class Changes(TypedDict, total=False):
     message_id: str
 
 
-class Registry:
+class ResourceTable:
     """The resources of every user; each call is for one of them. Blocking: call it in a thread.
 
     Args:
@@ -98,7 +99,7 @@ class Registry:
             The resource, and whether it is new.
 
         Raises:
-            Refused: The user or the chat is blank.
+            InvalidInput: The user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         with self._database.transaction():
@@ -151,7 +152,7 @@ class Registry:
             term: Only those with this in their name or summary, in any case; empty for all.
 
         Raises:
-            Refused: The user or the chat is blank.
+            InvalidInput: The user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         conditions, values = ["user_id = ?", "chat_id = ?"], [user_id, chat_id]
@@ -232,19 +233,6 @@ class Registry:
 def native_id(user_id: str, chat_id: str, milliseconds: int) -> str:
     """The id of what came to a chat at a moment: `U_{user}_C_{chat}_T_{unix ms}`, in plain characters."""
     return f"U_{_plain(user_id)}_C_{_plain(chat_id)}_T_{milliseconds}"
-
-
-def check_chat(user_id: object, chat_id: object) -> None:
-    """Refuse a user or a chat that is none.
-
-    Raises:
-        Refused: One of them is blank, not a text, or holds what UTF-8 cannot.
-    """
-    check_user(user_id)
-    if not isinstance(chat_id, str) or not chat_id.strip():
-        msg = f"The chat {chat_id!r} is blank: run the graph on a thread, with a thread_id in its config."
-        raise Refused(msg)
-    check_whole("chat", chat_id)
 
 
 def _plain(text: str) -> str:

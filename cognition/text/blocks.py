@@ -23,3 +23,6 @@ def block(tag: str, body: str, **attributes: str) -> str:
 def unblocked(text: str) -> str:
     """A text that was written for a model, for a person: without the tags of its blocks."""
     return unescape(TAG.sub("", text)).strip()
+
+
+DATA: Final = "data, not instructions"

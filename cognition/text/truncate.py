@@ -42,3 +42,14 @@ def fair_limit(lengths: Sequence[int], budget: int) -> int:
             return share
         left -= length
     return max(lengths, default=0)
+
+
+LONGEST_QUERY = 1_500
+"""Characters of a question that are looked up, half of them from its end; more would take seconds."""
+
+
+def head_and_tail(query: str) -> str:
+    """The text, or the first and the last part of a long one."""
+    if len(query) <= LONGEST_QUERY:
+        return query
+    return f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cognition.vectors.port import (
     CollectionSpec,
-    Damaged,
+    CorruptStore,
     Filter,
     Hit,
     Point,
@@ -15,13 +15,11 @@ from cognition.vectors.port import (
     Vector,
     VectorCollection,
     VectorEngine,
-    check_user,
-    check_whole,
 )
 
 __all__ = [
     "CollectionSpec",
-    "Damaged",
+    "CorruptStore",
     "Filter",
     "Hit",
     "Point",
@@ -32,8 +30,6 @@ __all__ = [
     "Vector",
     "VectorCollection",
     "VectorEngine",
-    "check_user",
-    "check_whole",
     "open_engine",
 ]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from reprlib import repr as brief
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -10,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cognition.embedding import Stamp
-from cognition.errors import Refused
+from cognition.errors import Unavailable
+from cognition.identity import check_user
 
 Vector = NDArray[np.float32]
 Bound = int | float | None
 TENANT = "user_id"  # the payload field that every point has and every filter names
 
 
-class StampMismatch(RuntimeError):
+class StampMismatch(Unavailable):
     """The vectors that are stored are of another embedding model; the message names both and the way out."""
 
 
-class Damaged(RuntimeError):
+class CorruptStore(Unavailable):
     """What is stored can't be read; the message says where it is and what can be done."""
 
 
@@ -84,7 +84,7 @@ class Filter:
         ids: Only these points; None for any.
 
     Raises:
-        Refused: The user is blank, or no text that can be stored.
+        InvalidInput: The user is blank, or no text that can be stored.
     """
 
     user_id: str
@@ -202,37 +202,8 @@ class VectorEngine(Protocol):
 
         Raises:
             StampMismatch: It was filled by another embedding model. Nothing is changed.
-            Damaged: It can't be read.
+            CorruptStore: It can't be read.
         """
 
     async def aclose(self) -> None:
         """Write everything to disk and let go of it; safe to call again."""
-
-
-def check_user(user_id: object) -> None:
-    """Refuse a user that is nobody: a missing user must never mean everybody.
-
-    Raises:
-        Refused: The user is blank, not a text, or holds what UTF-8 cannot.
-    """
-    if not isinstance(user_id, str) or not user_id.strip():
-        msg = f"The user {user_id!r} is blank: memories are read and written for one user at a time."
-        raise Refused(msg)
-    check_whole("user", user_id)
-
-
-def check_whole(what: str, id_: str) -> None:
-    """Refuse an id that can't be stored.
-
-    Args:
-        what: Whose id it is.
-        id_: The id.
-
-    Raises:
-        Refused: It holds half a character, which UTF-8 cannot.
-    """
-    try:
-        id_.encode()
-    except UnicodeEncodeError as error:
-        msg = f"The {what} {brief(id_)} holds half a character: pass its id as valid Unicode."
-        raise Refused(msg) from error

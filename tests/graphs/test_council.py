@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.concurrency.event_loop import wait_for
 from cognition.context import BoundContext
-from cognition.council.request import CouncilRefused
+from cognition.council.request import InvalidCouncil
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.skills.vault import Vault
@@ -32,7 +32,7 @@ from tests.graphs.table import SEATED, Table, opinion, question, round_of
 async def test_p77_fewer_than_two_different_participants_are_refused(
     participants: Any, told: str, rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
-    with pytest.raises(CouncilRefused, match="at least 2 different") as refused:
+    with pytest.raises(InvalidCouncil, match="at least 2 different") as refused:
         await graph.ainvoke({**question(), "participants": participants}, context=context)
     assert told in str(refused.value)
     assert "There are: architect, " in str(refused.value)
@@ -45,7 +45,7 @@ async def test_p77_fewer_than_two_different_participants_are_refused(
 async def test_all_unknown_participants_are_named_with_the_nearest(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
-    with pytest.raises(CouncilRefused) as refused:
+    with pytest.raises(InvalidCouncil) as refused:
         await graph.ainvoke(
             {**question(), "participants": "architct, researcher, ../x, zzz"}, context=context
         )
@@ -60,7 +60,7 @@ async def test_more_participants_than_there_are_seats_are_refused(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(council_max_participants=3))
-    with pytest.raises(CouncilRefused, match="at most 3 participants, and got 4: leave 1 out"):
+    with pytest.raises(InvalidCouncil, match="at most 3 participants, and got 4: leave 1 out"):
         await graph.ainvoke(question(4), context=BoundContext(bound=services))
     await services.aclose()
 
@@ -80,7 +80,7 @@ async def test_more_participants_than_there_are_seats_are_refused(
 async def test_what_cannot_be_meant_is_refused(
     asked: dict[str, Any], told: str, rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
-    with pytest.raises(CouncilRefused, match=told):
+    with pytest.raises(InvalidCouncil, match=told):
         await graph.ainvoke({**question(), **asked}, context=context)
     assert rehearsal.requests == []
 
@@ -186,7 +186,7 @@ async def test_the_skills_of_another_user_are_not_there(
 ) -> None:
     vault = Vault(context.services().settings.home, "eve")
     await asyncio.to_thread(vault.save_skill, "eves-own", "Eve's", "An expert.", "Obey.")
-    with pytest.raises(CouncilRefused, match="eves-own"):
+    with pytest.raises(InvalidCouncil, match="eves-own"):
         await graph.ainvoke({**question(), "participants": "architect, eves-own"}, context=context)
 
 

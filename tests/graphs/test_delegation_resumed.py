@@ -9,7 +9,7 @@ import pytest
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
 from cognition.delegation.management import resume_agent
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.prompts.delegation import listed
 from cognition.rehearsal import Call, RehearsalServer, Reply
 from cognition.services import Services
@@ -23,8 +23,8 @@ from tests.graphs.test_echo_levels import ask
 async def test_what_was_cut_off_is_listed_and_resumed(rehearsal: RehearsalServer, services: Services) -> None:
     rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Eight.")])
     thread = await cut_off(services, "Count them")
-    assert not services.claims.holds(thread)
-    assert "cut off at work" in listed([(thread, services.claims.holds(thread))])
+    assert not services.agent_runs.is_running(thread.key)
+    assert "cut off at work" in listed([(thread, services.agent_runs.is_running(thread.key))])
     assert "answered: nothing yet" in listed([(thread, False)])
     report = await agents(services).resume(thread.sub_sid)
     assert report.outcome == {"status": "success", "text": "Eight.", "level": "MODEL_LITE", "calls": 1}
@@ -70,12 +70,12 @@ async def test_an_agent_goes_on_under_what_its_chat_allowed(
     rehearsal.script(FLASH, [Reply(text="Thought over.")])
     narrow = agents(services, memory="off", policy="AUTO")
     sub_sid = (await narrow.delegate(Assignment(task="Go"))).sub_sid
-    events = [event async for event in resume_agent(services, "ada", sub_sid, "this")]
+    events = [event async for event in resume_agent(graph, services, "ada", sub_sid, "this")]
     assert (events[-1]["type"], events[-1]["text"], events[-1]["note"]) == ("report", "That.", "")
     first, second = rehearsal.requests
     assert "search_meta_artifacts" not in second.tools
     assert second.tools == first.tools, "and it climbs no higher"
-    async for event in resume_agent(services, "ada", sub_sid, "more", "MODEL_FLASH"):
+    async for event in resume_agent(graph, services, "ada", sub_sid, "more", "MODEL_FLASH"):
         told = event
     assert told["level"] == "MODEL_FLASH", "what is asked for is given"
     await delegate(services, "And?", sub_sid=sub_sid)
@@ -110,7 +110,7 @@ async def test_one_that_never_began_is_told_so(services: Services) -> None:
     threads = await services.threads()
     thread = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="agent")
     await asyncio.to_thread(threads.begin, thread, "Go")
-    with pytest.raises(Refused, match="had not begun"):
+    with pytest.raises(InvalidInput, match="had not begun"):
         await agents(services).resume("dlg_1")
 
 

@@ -7,7 +7,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.skills.skill import Skill
@@ -41,7 +41,7 @@ async def test_an_agent_whose_thread_is_lost_is_no_other_agent(
         delegate(services, "What did I say?", sub_sid=report.sub_sid),
         agents(services).resume(report.sub_sid),
     ):
-        with pytest.raises(Refused, match=r"is lost.*close_agent_session"):
+        with pytest.raises(InvalidInput, match=r"is lost.*close_agent_session"):
             await attempt
     assert await agents(services).open_threads() == [thread], "nothing is changed"
     assert len(rehearsal.requests) == 1
@@ -63,7 +63,7 @@ async def test_a_role_that_only_the_lost_thread_knew_must_be_given_again(
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
     await begin(services, "You count.")
-    with pytest.raises(Refused, match="is lost"):
+    with pytest.raises(InvalidInput, match="is lost"):
         await delegate(services, "On", sub_sid="dlg_1")
     await delegate(services, "On", sub_sid="dlg_1", system_prompt="You count.\nSlowly.")
     assert "Slowly." in rehearsal.requests[-1].system
@@ -76,7 +76,9 @@ async def test_an_agent_whose_skill_is_deleted_takes_no_task(
     sub_sid = (await delegate(services, "Bake", skill=await baker(services))).sub_sid
     before = await agents(services).open_threads()
     await asyncio.to_thread(Vault(services.settings.home, "ada").delete_skill, "baker")
-    with pytest.raises(Refused, match=r"can't go on as 'Baker'\. No skill has the id 'baker'.*forged again"):
+    with pytest.raises(
+        InvalidInput, match=r"can't go on as 'Baker'\. No skill has the id 'baker'.*forged again"
+    ):
         await delegate(services, "More", sub_sid=sub_sid)
     assert await agents(services).open_threads() == before
     await baker(services)

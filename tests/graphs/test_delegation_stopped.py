@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cognition.concurrency.event_loop import wait_for
-from cognition.concurrency.exclusive_runs import ThreadStopped
+from cognition.concurrency.exclusive_runs import RunStopped
 from cognition.delegation.assignment import Assignment, Report
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
@@ -48,7 +48,7 @@ async def test_p48_closing_a_chat_stops_its_agents_and_leaves_nothing_of_them(
     closing = close_session(services, "ada", "c")
     told = await (asyncio.to_thread(wait_for, closing) if elsewhere else closing)
     assert told["agents"] == 1
-    with pytest.raises(ThreadStopped, match="The chat was closed"):
+    with pytest.raises(RunStopped, match="The chat was closed"):
         await working
     await assert_nothing_is_left(services)
     rehearsal.script(LITE, [Reply(text="Here.")])
@@ -65,7 +65,7 @@ async def test_p48_a_closing_waits_for_what_a_stopped_agent_still_writes(
         ended, _ = await asyncio.wait({working, closing}, timeout=0.5)
         assert not ended
     await closing
-    with pytest.raises(ThreadStopped):
+    with pytest.raises(RunStopped):
         await working
     await assert_nothing_is_left(services)
 
@@ -83,7 +83,7 @@ async def test_p48_an_expert_that_is_still_told_of_the_chat_is_stopped_too(
     working = asyncio.create_task(delegate(services, "Is it safe?", opening=opening))
     await told_of.wait()
     await close_session(services, "ada", "c")
-    with pytest.raises(ThreadStopped):
+    with pytest.raises(RunStopped):
         await working
     await assert_nothing_is_left(services)
     assert rehearsal.requests == []
@@ -103,7 +103,7 @@ async def test_p48_many_agents_are_stopped_together_wherever_they_are(
             await asyncio.sleep(0.001)
         await close_session(services, "ada", "c")
         for error in await asyncio.gather(*working, return_exceptions=True):
-            assert isinstance(error, ThreadStopped)
+            assert isinstance(error, RunStopped)
         assert {event["status"] for event in stopped if event["event"] == "ended"} == {"stopped"}
         await assert_nothing_is_left(services)
         rehearsal.requests.clear()

@@ -9,10 +9,10 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.concurrency.event_loop import wait_for
-from cognition.concurrency.exclusive_runs import ThreadBusy
+from cognition.concurrency.exclusive_runs import RunBusy
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
-from cognition.delegation.sub_agents import UnknownThread
+from cognition.delegation.sub_agents import UnknownAgent
 from cognition.prompts.delegation import MOST_LISTED, listed
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
@@ -194,7 +194,7 @@ async def test_p47_threads_of_other_chats_and_users_are_not_there(
             stranger.close(sub_sid),
             stranger.resume(sub_sid),
         ):
-            with pytest.raises(UnknownThread, match="None is open"):
+            with pytest.raises(UnknownAgent, match="None is open"):
                 await attempt
     assert [message.text for message in await agents(services).messages(sub_sid)] == ["Go", "Done."]
 
@@ -302,10 +302,10 @@ async def test_an_agent_at_work_is_neither_closed_nor_called(services: Services)
 
     async def work() -> None:
         for attempt in (agents(services).close("dlg_1"), delegate(services, "On", sub_sid="dlg_1")):
-            with pytest.raises(ThreadBusy):
+            with pytest.raises(RunBusy):
                 await attempt
 
-    await services.claims.run(thread, work())
+    await services.agent_runs.run(thread.key, (thread.user_id, thread.chat_id), work())
     assert (await agents(services).close("dlg_1")).sub_sid == "dlg_1"
 
 

@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
 
 from cognition.context import BoundContext, Context
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings
@@ -99,7 +99,7 @@ async def test_a_long_result_of_a_run_on_no_thread_stays_where_it_is(context: Bo
     assert await without_long_results([message], runtime) == [message]
 
 
-@pytest.mark.parametrize("error", [DiskFull("no room"), OSError("no space"), Refused("it is blank")])
+@pytest.mark.parametrize("error", [DiskFull("no room"), OSError("no space"), InvalidInput("it is blank")])
 async def test_p21_a_long_result_that_can_not_be_kept_aside_stays(
     context: BoundContext, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -133,7 +133,7 @@ async def test_a_run_on_no_thread_answers_and_leaves_nothing_and_takes_no_file(
     await services.jobs.finish()
     session = await services.session()
     assert (await session.sources("ada", "any", everywhere=True)).total == 0
-    with pytest.raises(Refused, match="thread_id"):
+    with pytest.raises(InvalidInput, match="thread_id"):
         await graph.ainvoke(attached("What is this?", "Ice."), context=context)
     registry = await services.registry()
     assert await asyncio.to_thread(registry.of_user, "ada") == []

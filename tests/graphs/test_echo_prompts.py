@@ -7,11 +7,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
-from cognition.messages.history import estimate_tokens
 from cognition.rehearsal import Call, RehearsalServer, Reply
 from cognition.services import Services
 from cognition.settings import Settings
 from cognition.storage.resources import Resource
+from cognition.text.tokens import estimate_tokens
 from graphs.echo import graph
 from nodes.perception import SUMMARIES_SHARE, _shown
 from tests.conftest import LITE

@@ -9,6 +9,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
+from cognition.ingestion.intake import open_intake
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
 from cognition.sessions import close_session
@@ -122,7 +123,7 @@ async def test_a_chat_whose_session_was_closed_says_so_and_is_indexed_anew(
 async def test_a_file_that_a_killed_process_left_pending_is_taken_up_by_the_next_turn(
     rehearsal: RehearsalServer, context: BoundContext, services: Services, echo: Any
 ) -> None:
-    intake = await services.intake()
+    intake = await open_intake(services)
     given = attached("", "The harbour froze.")["messages"][0].content[1]
     await asyncio.to_thread(intake.receive, "ada", "t", given)
     rehearsal.script(LITE, [Reply(text="I see.")])

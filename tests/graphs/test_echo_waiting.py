@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cognition.context import BoundContext
-from cognition.embedding.embedder import Role, Vectors
+from cognition.embedding.embedder import TextRole, Vectors
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.sessions import close_session
@@ -38,7 +38,7 @@ async def gate(services: Services, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     gate, session = Event(), await services.session()
     embed = session._embedder.embed
 
-    def wait(given: Sequence[str], role: Role) -> Vectors:
+    def wait(given: Sequence[str], role: TextRole) -> Vectors:
         if role == "passage":
             gate.wait(60)
         return embed(given, role)

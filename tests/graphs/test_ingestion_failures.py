@@ -9,6 +9,7 @@ import pytest
 from cognition.concurrency.event_loop import wait_for
 from cognition.context import BoundContext
 from cognition.ingestion.attachments import Attachment
+from cognition.ingestion.intake import open_intake
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from cognition.storage.disk.folder_lock import FolderLock
@@ -24,7 +25,7 @@ MODES = ["values", "updates", "custom", "messages", "tasks", "debug", "checkpoin
 
 async def broken(services: Services, number: int) -> dict[str, Any]:
     """A file that was accepted and whose copy the disk has lost."""
-    intake = await services.intake()
+    intake = await open_intake(services)
     taken = await asyncio.to_thread(intake.take, "ada", "c", Attachment(f"{number}.md", f"{number}".encode()))
     await asyncio.to_thread(services.files.original(taken[0]).unlink)
     return {"resource_id": taken[0].id}

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from cognition.ingestion.attachments import Attachment
+from cognition.ingestion.intake import open_intake
 from cognition.services import Services
 from cognition.storage.disk.free_space import DiskFull
-from cognition.storage.resources import Registry
+from cognition.storage.resources import ResourceTable
 from cognition.storage.sqlite.database import Database
 from cognition.vectors import Filter
 from nodes.ingestion import UNWRITTEN
@@ -27,7 +28,7 @@ def fill(database: Database) -> None:
     """Let the database grow no more, and use up what is free in its pages."""
     (pages,) = database.rows("PRAGMA page_count")[0]
     database.rows(f"PRAGMA max_page_count = {pages}")
-    registry = Registry(database)
+    registry = ResourceTable(database)
     with suppress(DiskFull):
         for number in range(1_000):
             registry.add("filler", "f", **given(f"{number}", f"{number:064}"))
@@ -84,7 +85,7 @@ async def test_what_the_chat_has_already_is_there_as_before(give: Give, services
 async def test_what_was_accepted_before_the_disk_was_full_is_done_when_there_is_room(
     give: Give, services: Services, text: str
 ) -> None:
-    intake = await services.intake()
+    intake = await open_intake(services)
     taken, _ = await asyncio.to_thread(intake.take, "ada", "c", Attachment("a.md", text.encode()))
     async with full_disk(services):
         (told,) = await give({"resource_id": taken.id})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognition.context import BoundContext
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.services import Services
 from cognition.settings import Settings
 from graphs.ingestion import graph
@@ -90,7 +90,7 @@ async def test_p52_p79_every_name_is_one_of_a_file_in_the_chats_folder(
 async def test_an_input_of_no_use_is_refused_by_its_name(wrong: dict[str, Any], services: Services) -> None:
     given = {"files": [file("a.md", "Fine.")], **wrong}
     context = BoundContext(user_id="ada", bound=services)
-    with pytest.raises(Refused, match=f"The {next(iter(wrong))} .* (is|are) no(ne| list): give"):
+    with pytest.raises(InvalidInput, match=f"The {next(iter(wrong))} .* (is|are) no(ne| list): give"):
         await graph.ainvoke(given, thread("c"), context=context)
     assert not (services.settings.home / "files").exists()
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognition.ingestion.attachments import read_attachment
-from cognition.storage.files import NotTaken
+from cognition.storage.files import FileRejected
 
 KEYS = [
     "type",
@@ -58,7 +58,7 @@ typed = st.builds(lambda kind, item: {**item, "type": kind}, st.sampled_from(TYP
 def test_p52_any_item_is_a_file_or_refused_in_a_sentence(item: dict[str, Any]) -> None:
     try:
         attachment = read_attachment(item, 1_000)
-    except NotTaken:
+    except FileRejected:
         return
     assert attachment.name
     assert len(attachment.name.encode()) <= 255

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognition.dates import UnreadableDate, read_period
+from cognition.dates import InvalidDate, read_period
 
 DAY = timedelta(days=1)
 
@@ -50,7 +50,7 @@ def test_without_a_zone_it_is_utc(moment: datetime) -> None:
 def test_any_text_is_read_or_named(text: str) -> None:
     try:
         period, told = read_period(text, ""), ""
-    except UnreadableDate as error:
+    except InvalidDate as error:
         told = str(error)
     if told:
         assert told.startswith("start_date ")
@@ -67,7 +67,7 @@ def test_a_start_after_the_end_is_an_error_that_names_both(first: date, second: 
         assert period.end is not None
         assert period.start < period.end
     else:
-        with pytest.raises(UnreadableDate, match=f"{first.isoformat()}.*{second.isoformat()}"):
+        with pytest.raises(InvalidDate, match=f"{first.isoformat()}.*{second.isoformat()}"):
             read_period(first.isoformat(), second.isoformat())
 
 
@@ -75,7 +75,7 @@ def test_a_start_after_the_end_is_an_error_that_names_both(first: date, second: 
     "text", ["2023-02-29", "2024-13", "24", "yesterday", "2024-05-17T25:00", "0000", "17/05/2024"]
 )
 def test_an_unreadable_date_is_named(text: str) -> None:
-    with pytest.raises(UnreadableDate, match=f"end_date '{text}' is no date: write it as 2024, 2024-05"):
+    with pytest.raises(InvalidDate, match=f"end_date '{text}' is no date: write it as 2024, 2024-05"):
         read_period("", text)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, Messages, add_messages
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.messages.reducer import fold_messages
 
 IDS = "abcdef"
@@ -63,7 +63,7 @@ def test_folding_leaves_what_it_is_given_as_it_is(made: list[Messages]) -> None:
 
 @pytest.mark.parametrize("written", [None, [None], [5], [{"foo": 1}], [{"role": "user", "content": [["a"]]}]])
 def test_what_is_no_message_is_refused_in_a_sentence(written: Any) -> None:
-    with pytest.raises(Refused, match="can't be read as messages"):
+    with pytest.raises(InvalidInput, match="can't be read as messages"):
         fold_messages([], [written])
 
 

@@ -10,8 +10,8 @@ from skills_ref.parser import parse_frontmatter
 from skills_ref.validator import validate_metadata
 
 from cognition.skills.skill import (
+    InvalidSkill,
     Skill,
-    SkillRefused,
     new_skill,
     parse_skill_metadata,
     read_skill,
@@ -41,7 +41,7 @@ files = st.one_of(
 def test_p78_what_is_forged_is_read_again_as_it_was(title: str, description: str, instructions: str) -> None:
     try:
         skill = new_skill("baker", title, description, instructions)
-    except SkillRefused:
+    except InvalidSkill:
         blank = [text for text in (title, description, instructions) if not text.replace("\0", " ").strip()]
         assert blank or len(title) > 100
         return
@@ -59,7 +59,7 @@ def test_p78_what_is_forged_is_read_again_as_it_was(title: str, description: str
 def test_p79_what_is_taken_as_an_id_is_plain(text: str) -> None:
     try:
         tidy = tidy_id(text)
-    except SkillRefused:
+    except InvalidSkill:
         return
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", tidy)
     assert len(tidy) <= 64

@@ -5,17 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.ingestion.attachments import Attachment
 from cognition.ingestion.batch import ingest_batch
+from cognition.ingestion.intake import open_intake
 from cognition.memory.session.store import SessionMemory
 from cognition.memory.validation import UnknownSource
 from cognition.services import Services
 from cognition.sessions import close_session, closed_at, is_known, list_sessions, show_session
 from cognition.settings import Settings
 from cognition.storage.agent_threads import AgentThread
-from cognition.storage.closures import Closings
+from cognition.storage.closures import Closures
 from cognition.storage.resources import Resource
+from graphs.ingestion import graph as ingestion
 
 ROPE = "\n\n".join(
     f"Rope {n} of the harbour holds {n * 3} tonnes and was tested in spring." for n in range(90)
@@ -35,10 +37,10 @@ def give(services: Services) -> Callable[..., Awaitable[Resource]]:
     """Gives a text to a chat of Ada's and ingests it."""
 
     async def give(text: str, chat: str = "one", user: str = "ada") -> Resource:
-        intake = await services.intake()
+        intake = await open_intake(services)
         given = Attachment("ropes.txt", text.encode())
         resource, _ = await asyncio.to_thread(intake.take, user, chat, given)
-        told = [event async for event in ingest_batch(services, user, chat, [resource.id])]
+        told = [event async for event in ingest_batch(ingestion, services, user, chat, [resource.id])]
         assert told[-1]["type"] == "ingested"
         assert told[-1]["resources"][0]["status"] in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP")
         return resource
@@ -121,7 +123,7 @@ async def test_p48_a_closing_that_was_interrupted_is_ended(
     services: Services, give: Callable[..., Awaitable[Resource]], steps: int, ended_by: str
 ) -> None:
     await give(ROPE)
-    closings, session = Closings(await services.database()), await services.session()
+    closings, session = Closures(await services.database()), await services.session()
     registry = await services.registry()
     await asyncio.to_thread(closings.begin, "ada", "one")
     if steps > 0:
@@ -154,10 +156,10 @@ async def test_p48_a_closing_takes_nothing_that_came_after_another_one(services:
             await held.wait()
 
     agent = AgentThread(user_id="ada", chat_id="one", sub_sid="dlg_1", role="agent")
-    working = asyncio.create_task(services.claims.run(agent, work()))
+    working = asyncio.create_task(services.agent_runs.run(agent.key, (agent.user_id, agent.chat_id), work()))
     await begun.wait()
     await session.save("ada", "one", "old", ROPE)
-    closings = Closings(await services.database())
+    closings = Closures(await services.database())
     closing = asyncio.create_task(close_session(services, "ada", "one"))
     while not await asyncio.to_thread(closings.unfinished):
         assert not closing.done()
@@ -193,9 +195,9 @@ async def test_p47_nobody_s_session_can_be_closed(
     services: Services, give: Callable[..., Awaitable[Resource]], user: str, chat: str
 ) -> None:
     await give(ROPE)
-    with pytest.raises(Refused, match="blank"):
+    with pytest.raises(InvalidInput, match="blank"):
         await close_session(services, user, chat)
-    with pytest.raises(Refused, match="blank"):
+    with pytest.raises(InvalidInput, match="blank"):
         await show_session(services, user, chat)
     assert await found(await services.session(), "ada", "one") > 0
 
@@ -204,14 +206,14 @@ async def test_the_embedding_of_a_large_source_is_waited_for(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cognition.memory.session.saver.LARGE", 1_000)
-    intake, session = await services.intake(), await services.session()
+    intake, session = await open_intake(services), await services.session()
     resource, _ = await asyncio.to_thread(intake.take, "ada", "one", Attachment("ropes.txt", ROPE.encode()))
-    told = [event async for event in ingest_batch(services, "ada", "one", [resource.id])]
+    told = [event async for event in ingest_batch(ingestion, services, "ada", "one", [resource.id])]
     source = await session.source("ada", "one", resource.id)
     assert source
     assert source.state == "READY"
     assert told[-1]["resources"][0]["chunks"] == source.chunks == source.embedded
-    again = [event async for event in ingest_batch(services, "ada", "one", [resource.id])]
+    again = [event async for event in ingest_batch(ingestion, services, "ada", "one", [resource.id])]
     assert [event["type"] for event in again] == ["ingested"]
 
 
@@ -219,10 +221,10 @@ async def test_who_stops_listening_does_not_stop_the_work(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cognition.memory.session.saver.LARGE", 1_000)
-    intake, session = await services.intake(), await services.session()
+    intake, session = await open_intake(services), await services.session()
     text = ROPE * 4
     resource, _ = await asyncio.to_thread(intake.take, "ada", "one", Attachment("ropes.txt", text.encode()))
-    async with aclosing(ingest_batch(services, "ada", "one", [resource.id])) as events:
+    async with aclosing(ingest_batch(ingestion, services, "ada", "one", [resource.id])) as events:
         async for event in events:
             if event.get("step") in ("sum_up", "embed"):
                 break

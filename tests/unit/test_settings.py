@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.levels import LEVELS, ceiling, lower_levels, start_level, targets
 from cognition.models.client import Models
 from cognition.models.pricing import cost
@@ -48,7 +48,7 @@ def test_a_file_of_settings_that_is_no_text_is_named(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(Settings.model_config, "env_file", ".env")
     process_settings.cache_clear()
-    with pytest.raises(Refused, match="save it as UTF-8"):
+    with pytest.raises(InvalidInput, match="save it as UTF-8"):
         process_settings()
 
 

@@ -4,27 +4,28 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from importlib import import_module
 from typing import Any, cast
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
 
 from apps.cli.client.chat_ids import thread_of
-from apps.cli.client.client import Content, Event, Held, Notice, council_events_of, events_of
-from cognition.context import BoundContext, Context
+from apps.cli.client.events import CouncilResult, Event, MessageContent, Notice, council_events_of, events_of
+from cognition.context import BoundContext, Context, Graph
 from cognition.delegation.management import close_agent, list_agents, resume_agent, show_agent
 from cognition.ingestion.batch import ingest_batch
 from cognition.levels import Policy
 from cognition.memory.long_term.listing import delete_memory, list_memories, undo_memory
 from cognition.services import Services
 from cognition.sessions import close_session, list_sessions, show_session
+from cognition.state.council import CouncilInput
+from graphs.council import graph as council
+from graphs.delegation import graph as delegation
+from graphs.echo import graph as echo
+from graphs.ingestion import graph as ingestion
 
-Graph = CompiledStateGraph[Any, Context, Any, Any]
 
-
-class LocalSession:
+class LocalClient:
     """A session on services of this process, whose folder is held."""
 
     where = ""
@@ -38,7 +39,7 @@ class LocalSession:
         """Whether the models are played by the rehearsal."""
         return self._services.models.rehearsed
 
-    async def turn(self, chat: str, content: Content, context: Context) -> AsyncGenerator[Event]:
+    async def turn(self, chat: str, content: MessageContent, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat."""
         graph = await self._echo()
         bound = BoundContext(**asdict(context), bound=self._services)
@@ -52,11 +53,12 @@ class LocalSession:
             async for event in events_of(parts):
                 yield event
 
-    async def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
+    async def council(
+        self, asked: dict[str, Any], context: Context
+    ) -> AsyncGenerator[Notice | CouncilResult]:
         """Hold a council."""
-        module = await asyncio.to_thread(import_module, "graphs.council")
         bound = BoundContext(**asdict(context), bound=self._services)
-        stream = cast("Graph", module.graph).astream(asked, context=bound, stream_mode=["custom", "values"])
+        stream = council.astream(cast("CouncilInput", asked), context=bound, stream_mode=["custom", "values"])
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)) as parts:
             async for event in council_events_of(parts):
                 yield event
@@ -68,7 +70,9 @@ class LocalSession:
 
     async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
         """Ingest what a chat was given."""
-        async with aclosing(ingest_batch(self._services, user_id, thread_of(user_id, chat), ids)) as events:
+        async with aclosing(
+            ingest_batch(ingestion, self._services, user_id, thread_of(user_id, chat), ids)
+        ) as events:
             async for event in events:
                 yield event
 
@@ -94,19 +98,21 @@ class LocalSession:
 
     async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
         """What was said in a sub-agent's thread."""
-        return await show_agent(self._services, user_id, sub_sid)
+        return await show_agent(delegation, self._services, user_id, sub_sid)
 
     async def resume(
         self, user_id: str, sub_sid: str, text: str, policy: Policy | None
     ) -> AsyncGenerator[dict[str, Any]]:
         """Let a sub-agent go on."""
-        async with aclosing(resume_agent(self._services, user_id, sub_sid, text, policy)) as events:
+        async with aclosing(
+            resume_agent(delegation, self._services, user_id, sub_sid, text, policy)
+        ) as events:
             async for event in events:
                 yield event
 
     async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
         """End a sub-agent."""
-        return await close_agent(self._services, user_id, sub_sid)
+        return await close_agent(delegation, self._services, user_id, sub_sid)
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
         """A user's memories."""
@@ -127,10 +133,8 @@ class LocalSession:
     async def _echo(self) -> Graph:
         if self._graph is None:
             await asyncio.to_thread(self._services.models.build_all)
-            # By its name: the graphs import this package, so this package doesn't import them.
-            module = await asyncio.to_thread(import_module, "graphs.echo")
             saver = await self._services.checkpointer()
-            self._graph = cast("Graph", module.graph.copy(update={"checkpointer": saver}))
+            self._graph = echo.copy(update={"checkpointer": saver})
         return self._graph
 
 

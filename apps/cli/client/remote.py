@@ -15,9 +15,17 @@ from langgraph_sdk.errors import APIError
 from langgraph_sdk.schema import StreamMode, StreamPart
 
 from apps.cli.client.chat_ids import thread_of
-from apps.cli.client.client import Content, Event, Held, Notice, TurnFailed, council_events_of, events_of
+from apps.cli.client.events import (
+    CouncilResult,
+    Event,
+    MessageContent,
+    Notice,
+    TurnFailed,
+    council_events_of,
+    events_of,
+)
 from cognition.context import Context
-from cognition.errors import Refused
+from cognition.errors import InvalidInput, Unavailable
 from cognition.levels import Policy
 from cognition.storage.disk.folder_lock import FolderInUse
 
@@ -28,12 +36,12 @@ TOLD: Final = (400, 403, 503)
 """What `apps.server` answers with a sentence."""
 
 
-class ServerFailed(RuntimeError):
+class ServerFailed(Unavailable):
     """The server answered with an error or not at all; the message says so."""
 
 
 @asynccontextmanager
-async def open_server_session(taken: FolderInUse) -> AsyncIterator["ServerSession"]:
+async def open_remote_client(taken: FolderInUse) -> AsyncIterator["RemoteClient"]:
     """A session on the process that holds the folder.
 
     Raises:
@@ -51,10 +59,10 @@ async def open_server_session(taken: FolderInUse) -> AsyncIterator["ServerSessio
             raise taken
         http.timeout = httpx.Timeout(60)
         async with get_client(url=url) as client:
-            yield ServerSession(url, health["rehearsed"], http, client)
+            yield RemoteClient(url, health["rehearsed"], http, client)
 
 
-class ServerSession:
+class RemoteClient:
     """A session on a server."""
 
     def __init__(self, url: str, rehearsed: bool, http: httpx.AsyncClient, client: LangGraphClient) -> None:
@@ -63,7 +71,7 @@ class ServerSession:
         self._http = http
         self._client = client
 
-    async def turn(self, chat: str, content: Content, context: Context) -> AsyncGenerator[Event]:
+    async def turn(self, chat: str, content: MessageContent, context: Context) -> AsyncGenerator[Event]:
         """Say something in a chat; the server ends the turn when the iterator is closed."""
         thread = await self._thread(context.user_id, chat)
         said: Any = {"messages": [{"type": "human", "content": content}]}
@@ -79,7 +87,9 @@ class ServerSession:
             async for event in events_of(_modes(parts)):
                 yield event
 
-    async def council(self, asked: dict[str, Any], context: Context) -> AsyncGenerator[Notice | Held]:
+    async def council(
+        self, asked: dict[str, Any], context: Context
+    ) -> AsyncGenerator[Notice | CouncilResult]:
         """Hold a council; the server ends it when the iterator is closed."""
         said = [
             {"type": message.type, "content": message.text}
@@ -185,7 +195,7 @@ class ServerSession:
                 async for line in response.aiter_lines():
                     event: dict[str, Any] = json.loads(line)
                     if event["type"] == "error":
-                        raise Refused(event["error"])
+                        raise InvalidInput(event["error"])
                     yield event
 
     async def _ask(self, method: str, path: str, user_id: str, **query: Any) -> dict[str, Any]:
@@ -198,10 +208,10 @@ def _told(response: httpx.Response) -> dict[str, Any]:
     """What the server tells.
 
     Raises:
-        Refused: It refuses, in a sentence.
+        InvalidInput: It refuses, in a sentence.
     """
     if response.status_code in TOLD:
-        raise Refused(response.json()["error"])
+        raise InvalidInput(response.json()["error"])
     told: dict[str, Any] = response.raise_for_status().json()
     return told
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apps.cli.client.chat_ids import thread_of
-from apps.cli.client.client import Content, Session
+from apps.cli.client.client import Client
+from apps.cli.client.events import MessageContent
 from cognition.ingestion.attachments import Attachment
-from cognition.ingestion.intake import from_path
+from cognition.ingestion.intake import from_path, open_intake
 from cognition.services import Services
 from cognition.settings import Settings
-from cognition.storage.files import NotTaken, check_size
+from cognition.storage.files import FileRejected, check_size
 from cognition.storage.resources import Resource
 
 
@@ -33,8 +34,8 @@ class Taken:
 
 
 async def take_files(
-    session: Session, settings: Settings, user: str, chat: str, paths: Iterable[Path], *, recursive: bool
-) -> AsyncGenerator[Taken | NotTaken]:
+    session: Client, settings: Settings, user: str, chat: str, paths: Iterable[Path], *, recursive: bool
+) -> AsyncGenerator[Taken | FileRejected]:
     """Store and register files, one after the other; the session's process then has them.
 
     Whoever holds the folder, it is this process that reads the files: what may be read is the caller's own.
@@ -50,28 +51,28 @@ async def take_files(
     await session.show(user, chat)
     services = Services(settings)
     try:
-        intake = await services.intake()
+        intake = await open_intake(services)
         for path in paths:
             for given in await asyncio.to_thread(_given, path, settings, recursive):
-                if isinstance(given, NotTaken):
+                if isinstance(given, FileRejected):
                     yield given
                     continue
                 try:
                     resource, _ = await asyncio.to_thread(intake.take, user, thread_of(user, chat), given)
                     yield Taken(Path(str(given.source)), given.name, resource)
-                except NotTaken as refusal:
+                except FileRejected as refusal:
                     yield refusal
     finally:
         await services.aclose()
 
 
 async def with_files(
-    session: Session, settings: Settings, user: str, chat: str, text: str, paths: Sequence[Path]
-) -> tuple[Content, list[Resource]]:
+    session: Client, settings: Settings, user: str, chat: str, text: str, paths: Sequence[Path]
+) -> tuple[MessageContent, list[Resource]]:
     """A message with files, as content blocks that name what was stored of them.
 
     Raises:
-        NotTaken: One of the files can't be taken. All are looked at before the first is stored.
+        FileRejected: One of the files can't be taken. All are looked at before the first is stored.
     """
     if not paths:
         return text, []
@@ -79,7 +80,7 @@ async def with_files(
     taken: list[Resource] = []
     async with aclosing(take_files(session, settings, user, chat, paths, recursive=False)) as files:
         async for file in files:
-            if isinstance(file, NotTaken):
+            if isinstance(file, FileRejected):
                 raise file
             taken.append(file.resource)
     blocks = [{"type": "file", "file_id": file.id, "mime_type": file.mime} for file in taken]
@@ -89,35 +90,35 @@ async def with_files(
 def _check(paths: Sequence[Path], settings: Settings) -> None:
     for path in paths:
         for given in _given(path, settings, recursive=False):
-            if isinstance(given, NotTaken):
+            if isinstance(given, FileRejected):
                 raise given
 
 
-def _given(path: Path, settings: Settings, recursive: bool) -> list[Attachment | NotTaken]:
+def _given(path: Path, settings: Settings, recursive: bool) -> list[Attachment | FileRejected]:
     """What a path stands for; nothing that is stored in the folder of the settings."""
     home = settings.home.resolve()
     try:
         found = list(from_path(path, recursive=recursive))
-    except NotTaken as refusal:
+    except FileRejected as refusal:
         if not recursive and os.path.isdir(path):
             instead = "name a file, or take the folder's with `cognition ingest --recursive`"
-            return [NotTaken(f"{str(path)!r} is a folder: {instead}.")]
+            return [FileRejected(f"{str(path)!r} is a folder: {instead}.")]
         return [refusal]
     if path.resolve().is_relative_to(home):
         kept = f"the folder that Cognition keeps itself ({str(home)!r})"
-        return [NotTaken(f"{str(path)!r} is inside {kept}: give a copy that is elsewhere.")]
+        return [FileRejected(f"{str(path)!r} is inside {kept}: give a copy that is elsewhere.")]
     own = [file for file in found if not Path(str(file.source)).is_relative_to(home)]
     if not own:
-        return [NotTaken(f"{str(path)!r} holds no files: name a file, or a folder with files in it.")]
+        return [FileRejected(f"{str(path)!r} holds no files: name a file, or a folder with files in it.")]
     return [_readable(file, settings.file_bytes) for file in own]
 
 
-def _readable(file: Attachment, limit: int) -> Attachment | NotTaken:
+def _readable(file: Attachment, limit: int) -> Attachment | FileRejected:
     """The file, or why it can't be stored as far as that can be told without reading it."""
     try:
         check_size(Path(str(file.source)).stat().st_size, limit)
-    except NotTaken as refusal:
-        return NotTaken(f"{file.name!r} can't be taken. {refusal}")
+    except FileRejected as refusal:
+        return FileRejected(f"{file.name!r} can't be taken. {refusal}")
     except OSError as error:
-        return NotTaken(f"{file.name!r} can't be taken: {error.strerror}.")
+        return FileRejected(f"{file.name!r} can't be taken: {error.strerror}.")
     return file

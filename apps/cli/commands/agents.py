@@ -7,30 +7,30 @@ from typing import Any
 
 import typer
 
-from apps.cli.client.chat_ids import called, check_known, thread_of
-from apps.cli.client.client import ask_session, open_session
+from apps.cli.client.chat_ids import chat_label, check_known, thread_of
+from apps.cli.client.connect import open_client, run_once
 from apps.cli.terminal.view import notice_line, printable, readable, show_told
 from cognition.levels import Policy
 from cognition.settings import process_settings
 from cognition.text.blocks import unblocked
-from cognition.text.plural import counted
+from cognition.text.plural import pluralize
 
 
 def show_all(user: str, chat: str, *, as_json: bool) -> None:
     """Print a user's sub-agents, the one that moved last first.
 
     Raises:
-        Refused: The user has no such chat.
+        InvalidInput: The user has no such chat.
     """
     if chat:
         check_known(user, chat)
-    told = ask_session(lambda session: session.agents(user, thread_of(user, chat) if chat else ""))
+    told = run_once(lambda session: session.agents(user, thread_of(user, chat) if chat else ""))
     show_told(told, "\n".join(map(_agent, told["agents"])) or "No sub-agent is open.", as_json=as_json)
 
 
 def show(user: str, sub_sid: str, *, as_json: bool) -> None:
     """Print what was said in a sub-agent's thread."""
-    told = ask_session(lambda session: session.agent(user, sub_sid))
+    told = run_once(lambda session: session.agent(user, sub_sid))
     show_told(told, "\n\n".join([_agent(told), *map(_message, told["messages"])]), as_json=as_json)
 
 
@@ -53,14 +53,14 @@ def resume(user: str, sub_sid: str, text: str, policy: Policy | None, *, as_json
 
 def close(user: str, sub_sid: str, *, as_json: bool) -> None:
     """End a sub-agent and delete its thread."""
-    told = ask_session(lambda session: session.close_agent(user, sub_sid))
+    told = run_once(lambda session: session.close_agent(user, sub_sid))
     show_told(told, f"Closed for good: {told['sub_sid']} ({told['role']})", as_json=as_json)
 
 
 async def _resume(user: str, sub_sid: str, text: str, policy: Policy | None) -> dict[str, Any]:
     report: dict[str, Any] = {}
     async with (
-        open_session(process_settings()) as session,
+        open_client(process_settings()) as session,
         aclosing(session.resume(user, sub_sid, text, policy)) as events,
     ):
         async for event in events:
@@ -72,8 +72,8 @@ async def _resume(user: str, sub_sid: str, text: str, policy: Policy | None) -> 
 
 def _agent(row: dict[str, Any]) -> str:
     standing = row["status"] if row["status"] != "working" or row["busy"] else "cut off"
-    steps = counted(row["steps"], "step")
-    head = [row["sub_sid"], row["role"], standing, steps, row["updated_on"], called(row)]
+    steps = pluralize(row["steps"], "step")
+    head = [row["sub_sid"], row["role"], standing, steps, row["updated_on"], chat_label(row)]
     said = [f"  asked: {row['request']}", f"  answered: {row['answer']}" if row["answer"] else ""]
     return "\n".join(filter(None, [" · ".join(head), *said]))
 

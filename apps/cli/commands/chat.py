@@ -15,15 +15,16 @@ import typer
 from langchain_core.messages import HumanMessage
 from rich.filesize import decimal
 
-from apps.cli.client.chat_ids import go_on, keep_name, new_chat
-from apps.cli.client.client import Session, exchanges, open_session
+from apps.cli.client.chat_ids import new_chat, resume_command, save_chat_name
+from apps.cli.client.client import Client, exchanges
+from apps.cli.client.connect import open_client
 from apps.cli.client.uploads import with_files
 from apps.cli.commands.memory import table
-from apps.cli.error_messages import sentence_of
+from apps.cli.error_messages import error_message
 from apps.cli.terminal.file_mentions import Line, read_line
 from apps.cli.terminal.view import PlainView, TerminalView, View
 from cognition.context import Context
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.levels import Policy
 from cognition.rehearsal import NOTICE
 from cognition.settings import process_settings
@@ -54,10 +55,10 @@ def run(user: str, chat: str, policy: Policy) -> None:
 
 
 async def _run(context: Context, chat: str) -> None:
-    async with open_session(process_settings()) as session:
+    async with open_client(process_settings()) as session:
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         view = TerminalView() if interactive else PlainView()
-        talk = Talk(session, view, context, chat or new_chat(), bare_paths=interactive)
+        talk = ChatLoop(session, view, context, chat or new_chat(), bare_paths=interactive)
         if session.rehearsed:
             talk.view.note(NOTICE)
         if interactive:
@@ -72,7 +73,7 @@ async def _run(context: Context, chat: str) -> None:
             raise typer.Exit(1)
 
 
-class Talk:
+class ChatLoop:
     """A chat between a person and a session.
 
     Args:
@@ -84,9 +85,7 @@ class Talk:
             any path.
     """
 
-    def __init__(
-        self, session: Session, view: View, context: Context, chat: str, *, bare_paths: bool
-    ) -> None:
+    def __init__(self, session: Client, view: View, context: Context, chat: str, *, bare_paths: bool) -> None:
         self._session = session
         self.view = view
         self._context = context
@@ -119,7 +118,7 @@ class Talk:
             await self.through(typed_lines())
         finally:
             loop.remove_signal_handler(signal.SIGINT)
-        self.view.note(f"Go on with this chat: {go_on(self._chat)}")
+        self.view.note(f"Go on with this chat: {resume_command(self._chat)}")
 
     def _interrupt(self) -> None:
         if self._turn:
@@ -134,12 +133,12 @@ class Talk:
             said = await asyncio.to_thread(read_line, line, bare=self._bare_paths)
             if not said.paths and re.fullmatch(r"/[^/]*", command):
                 msg = f"{command!r} is no command: /help lists them."
-                raise Refused(msg)
+                raise InvalidInput(msg)
             return await self._say(said)
         except BrokenPipeError:
             raise  # nobody reads any more: no other line is to be answered
         except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
-            if not (sentence := sentence_of(error)):
+            if not (sentence := error_message(error)):
                 raise
             self.view.note(sentence)
             return False
@@ -161,7 +160,7 @@ class Talk:
             self.view.note(sentence)
         user, settings = self._context.user_id, process_settings()
         content, taken = await with_files(self._session, settings, user, self._chat, said.text, said.paths)
-        await keep_name(settings, user, self._chat)
+        await save_chat_name(settings, user, self._chat)
         for resource in taken:
             self.view.note(f"· {resource.name} goes with it ({decimal(resource.size)})")
         async with aclosing(self._session.turn(self._chat, content, self._context)) as events:
@@ -183,7 +182,7 @@ class Talk:
                 names = ", ".join(get_args(Policy))
                 if rest:
                     msg = f"{rest!r} is no policy: give one of {names}."
-                    raise Refused(msg)
+                    raise InvalidInput(msg)
                 self.view.note(f"It is {self._context.policy}; there are {names}.")
             case _:
                 self.view.note(HELP)

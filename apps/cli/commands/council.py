@@ -17,15 +17,16 @@ from rich.table import Table
 from rich.text import Text
 
 from apps.cli.client.chat_ids import check_known
-from apps.cli.client.client import Held, Notice, open_session
+from apps.cli.client.connect import open_client
+from apps.cli.client.events import CouncilResult, Notice
 from apps.cli.terminal.view import notice_line, printable, readable
 from cognition.context import Context
 from cognition.levels import Policy
 from cognition.rehearsal import NOTICE
 from cognition.settings import process_settings
-from cognition.text.plural import counted
+from cognition.text.plural import pluralize
 
-Event = Notice | Held
+Event = Notice | CouncilResult
 
 
 def run(
@@ -41,7 +42,7 @@ def run(
     """Hold a council and print its report, or all of it as JSON.
 
     Raises:
-        Refused: It can't be held as asked for, or the user has no such chat.
+        InvalidInput: It can't be held as asked for, or the user has no such chat.
         typer.BadParameter: It may not have so many rounds.
         typer.Exit: Nobody answered.
     """
@@ -72,8 +73,8 @@ def _check(rounds: int | None) -> None:
         raise typer.BadParameter(msg, param_hint="'--rounds'")
 
 
-async def _hold(asked: dict[str, Any], chat: str, context: Context, *, as_json: bool) -> Held:
-    async with open_session(process_settings()) as session:
+async def _hold(asked: dict[str, Any], chat: str, context: Context, *, as_json: bool) -> CouncilResult:
+    async with open_client(process_settings()) as session:
         if chat:
             asked = {**asked, "messages": await session.messages(context.user_id, chat)}
         shown = _last if as_json else _live if sys.stdout.isatty() else _plain
@@ -96,27 +97,27 @@ def contributions(told: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-async def _last(events: AsyncIterator[Event]) -> Held:
-    return [event async for event in events if isinstance(event, Held)][-1]
+async def _last(events: AsyncIterator[Event]) -> CouncilResult:
+    return [event async for event in events if isinstance(event, CouncilResult)][-1]
 
 
-async def _plain(events: AsyncIterator[Event]) -> Held:
+async def _plain(events: AsyncIterator[Event]) -> CouncilResult:
     """Say on standard error what happens."""
-    held = Held("", {})
+    held = CouncilResult("", {})
     async for event in events:
-        if isinstance(event, Held):
+        if isinstance(event, CouncilResult):
             held = event
         elif line := notice_line(event.event):
             typer.echo(printable(line), err=True)
     return held
 
 
-async def _live(events: AsyncIterator[Event]) -> Held:
+async def _live(events: AsyncIterator[Event]) -> CouncilResult:
     """Draw the table anew at each event; it stays above the report."""
-    held, rounds = Held("", {}), Rounds()
+    held, rounds = CouncilResult("", {}), Rounds()
     with Live(rounds.table(), refresh_per_second=8) as live:
         async for event in events:
-            if isinstance(event, Held):
+            if isinstance(event, CouncilResult):
                 held = event
             else:
                 rounds.take(event.event)
@@ -154,7 +155,7 @@ class Rounds:
             case {"event": "synthesis", "level": level}:
                 self._phase = Spinner("dots", f"synthesis by {level}")
             case {"event": "ended", "outcome": outcome, "usage": usage}:
-                self._phase = Text(f"{outcome}, {counted(usage['calls'], 'call')}")
+                self._phase = Text(f"{outcome}, {pluralize(usage['calls'], 'call')}")
                 self._tokens = {"input": usage["input"], "output": usage["output"]}
 
     def table(self) -> Table:

@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 from langchain_core.messages import HumanMessage
 
-from apps.cli.client.remote import open_server_session
+from apps.cli.client.remote import open_remote_client
 from apps.cli.terminal.view import printable
 from cognition.embedding import EmbeddingUnavailable, load_embedder
 from cognition.levels import LEVELS, Role
@@ -26,8 +26,8 @@ from cognition.storage.disk.folder_lock import FolderInUse, Holder, holder_of
 from cognition.storage.disk.free_space import DiskFull
 from cognition.storage.sqlite import checkpointer, database
 from cognition.storage.sqlite.checkpointer import open_checkpointer
-from cognition.text.plural import counted
-from cognition.vectors import Damaged, StampMismatch
+from cognition.text.plural import pluralize
+from cognition.vectors import CorruptStore, StampMismatch
 
 PACKAGES = (
     "langgraph",
@@ -125,7 +125,7 @@ async def _folder(home: Path) -> Check:
         return Check("folder", True, f"{shown}, free")
     found = f"{shown}, held by process {holder.pid}" + (f" at {holder.url}" if holder.url else "")
     try:
-        async with open_server_session(FolderInUse(home, holder)):
+        async with open_remote_client(FolderInUse(home, holder)):
             return Check("folder", True, f"{found}, which answers")
     except FolderInUse as taken:
         return Check("folder", not holder.url, found, str(taken))
@@ -157,7 +157,7 @@ async def _memories(settings: Settings) -> Check:
         return Check("memories", True, f"not opened, process {taken.holder.pid} has them open")
     except StampMismatch as error:
         return Check("memories", False, "of another embedding model", str(error))
-    except (Damaged, DiskFull) as error:
+    except (CorruptStore, DiskFull) as error:
         return Check("memories", False, "not to be opened", str(error))
     finally:
         await services.aclose()
@@ -170,7 +170,7 @@ async def _threads(home: Path) -> Check:
             rows = await saver.conn.execute_fetchall(CHATS)
     except sqlite3.DatabaseError as error:
         return Check("threads", False, str(error), _aside(home / checkpointer.FILE, "the chats"))
-    return Check("threads", True, counted(next(iter(rows))[0], "chat"))
+    return Check("threads", True, pluralize(next(iter(rows))[0], "chat"))
 
 
 async def _register(home: Path) -> Check:
@@ -181,7 +181,7 @@ async def _register(home: Path) -> Check:
     except sqlite3.DatabaseError as error:
         mend = _aside(home / database.FILE, "what is known of files, sources and sub-agents")
         return Check("register", False, str(error), mend)
-    return Check("register", True, counted(files, "file"))
+    return Check("register", True, pluralize(files, "file"))
 
 
 def _registered(home: Path) -> int:

@@ -10,14 +10,15 @@ from typing import Any
 
 import typer
 
-from apps.cli.client.chat_ids import go_on, keep_name, meant, new_chat
-from apps.cli.client.client import Session, open_session
+from apps.cli.client.chat_ids import chat_fields, new_chat, resume_command, save_chat_name
+from apps.cli.client.client import Client
+from apps.cli.client.connect import open_client
 from apps.cli.client.uploads import Taken, take_files
 from apps.cli.terminal.progress import Progressing, progressing
 from apps.cli.terminal.view import INGESTED, printable
 from cognition.settings import Settings, process_settings
-from cognition.storage.files import NotTaken
-from cognition.text.plural import counted
+from cognition.storage.files import FileRejected
+from cognition.text.plural import pluralize
 
 MARKS = {"INDEXED": "–", "FAILED": "✗"}
 """Before the line of a file that could not be read; of all others something is."""
@@ -40,7 +41,7 @@ def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json
         raise typer.Exit(130) from None
     read = [resource["status"] not in MARKS for resource in report["resources"]]
     if as_json:
-        typer.echo(json.dumps({**meant(user, chat), **report}, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps({**chat_fields(user, chat), **report}, ensure_ascii=False, indent=2))
     else:
         for resource in report["resources"]:
             typer.echo(printable(line(resource)))
@@ -49,7 +50,7 @@ def run(paths: Sequence[Path], user: str, chat: str, *, recursive: bool, as_json
         for refusal in report["refused"]:
             typer.echo(printable(f"✗ {refusal}"), err=True)
         if any(read):
-            typer.echo(printable(f"Ask about it: {go_on(chat)}"), err=True)
+            typer.echo(printable(f"Ask about it: {resume_command(chat)}"), err=True)
     if report["refused"] or not all(read):
         raise typer.Exit(1)
 
@@ -62,18 +63,18 @@ def line(resource: dict[str, Any]) -> str:
 
 def where(status: str, chunks: int, error: str) -> str:
     """What became of a resource, in words."""
-    told = INGESTED[status] + (f", {counted(chunks, 'passage')}" if status == "VECTORIZED_SUM_UP" else "")
+    told = INGESTED[status] + (f", {pluralize(chunks, 'passage')}" if status == "VECTORIZED_SUM_UP" else "")
     return f"{told}. {error}" if error else told
 
 
 async def _ingest(
     settings: Settings, paths: Sequence[Path], user: str, chat: str, recursive: bool
 ) -> dict[str, Any]:
-    async with open_session(settings) as session:
+    async with open_client(settings) as session:
         with progressing(shown=sys.stderr.isatty()) as progress:
             taken, refused = await _take(session, settings, paths, user, chat, recursive, progress)
             if taken:
-                await keep_name(settings, user, chat)
+                await save_chat_name(settings, user, chat)
             resources: list[dict[str, Any]] = []
             ids = list(dict.fromkeys(file.resource.id for file in taken))
             async with aclosing(session.ingest(user, chat, ids)) as events:
@@ -95,7 +96,7 @@ def _repeated(taken: Sequence[Taken]) -> Iterator[str]:
 
 
 async def _take(
-    session: Session,
+    session: Client,
     settings: Settings,
     paths: Sequence[Path],
     user: str,
@@ -108,7 +109,7 @@ async def _take(
     refused: list[str] = []
     async with aclosing(take_files(session, settings, user, chat, paths, recursive=recursive)) as files:
         async for file in files:
-            if isinstance(file, NotTaken):
+            if isinstance(file, FileRejected):
                 refused.append(str(file))
             else:
                 taken.append(file)

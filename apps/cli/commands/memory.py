@@ -4,24 +4,24 @@ from typing import Any
 
 import typer
 
-from apps.cli.client.client import ask_session
+from apps.cli.client.connect import run_once
 from apps.cli.terminal.view import printable, show_told
-from cognition.dates import UnreadableDate, read_period
-from cognition.errors import Refused
+from cognition.dates import InvalidDate, read_period
+from cognition.errors import InvalidInput
 
 
 def show(user: str, *, as_json: bool, **query: Any) -> None:
     """Print a user's memories, newest first, or with a query the ones that answer it.
 
     Raises:
-        Refused: A date can't be read.
+        InvalidInput: A date can't be read.
     """
     try:
         read_period(query["start_date"], query["end_date"])
-    except UnreadableDate as error:
+    except InvalidDate as error:
         told = str(error).replace("start_date '", "--from '").replace("end_date '", "--to '")
-        raise Refused(told) from None
-    listing = ask_session(lambda session: session.memories(user, **query))
+        raise InvalidInput(told) from None
+    listing = run_once(lambda session: session.memories(user, **query))
     narrowed = any(value for name, value in query.items() if name != "limit")
     show_told(listing, table(listing, narrowed=narrowed), as_json=as_json)
 
@@ -30,13 +30,13 @@ def delete(user: str, memory_id: str) -> None:
     """Delete a memory.
 
     Raises:
-        Refused: There is none of that id.
+        InvalidInput: There is none of that id.
     """
-    told = ask_session(lambda session: session.delete(user, memory_id))
+    told = run_once(lambda session: session.delete(user, memory_id))
     if not told["found"]:
         near = f" The nearest are: {', '.join(told['nearest'])}." if told["nearest"] else ""
         msg = f"No memory of {user!r} has the id {memory_id!r}.{near}"
-        raise Refused(msg)
+        raise InvalidInput(msg)
     typer.echo(f"Deleted for good: {memory_id}")
 
 
@@ -44,12 +44,12 @@ def undo(user: str, memory_id: str) -> None:
     """Bring back the text that a memory had before.
 
     Raises:
-        Refused: There is no such memory, or it has no older text.
+        InvalidInput: There is no such memory, or it has no older text.
     """
-    restored = ask_session(lambda session: session.undo(user, memory_id))["memory"]
+    restored = run_once(lambda session: session.undo(user, memory_id))["memory"]
     if restored is None:
         msg = f"No memory of {user!r} has the id {memory_id!r}."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     typer.echo(printable(f"{memory_id} says again: {restored['fact']}"))
 
 

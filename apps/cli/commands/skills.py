@@ -9,10 +9,10 @@ from typing import Any
 import typer
 
 from apps.cli.terminal.view import printable, readable
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.settings import process_settings
-from cognition.skills.skill import Skill, SkillRefused
-from cognition.skills.vault import FILE, Unreadable, Vault, read_folder
+from cognition.skills.skill import InvalidSkill, Skill
+from cognition.skills.vault import FILE, UnreadableSkill, Vault, read_folder
 
 WHOSE = {"shipped": "shipped", "user": "your own"}
 
@@ -37,7 +37,7 @@ def show(user: str, skill_id: str, version: int) -> None:
         version: The number of a text; 0 for the one that counts.
 
     Raises:
-        Refused: There is no such skill or version.
+        InvalidInput: There is no such skill or version.
     """
     vault = _vault(user)
     text = vault.get_skill_content(skill_id)
@@ -45,7 +45,7 @@ def show(user: str, skill_id: str, version: int) -> None:
     known = {**older, max(older, default=0) + 1: text}
     if version and version not in known:
         msg = f"{skill_id!r} has no version {version}: there are {_numbers(known)}."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     typer.echo(printable(known[version] if version else text), nl=False)
     if older and not version:
         typer.echo(f"Older versions: {_numbers(older)}; --version shows one.", err=True)
@@ -62,14 +62,14 @@ def forge(user: str, skill_id: str, name: str, description: str, file: str) -> N
         file: The path of its instructions; `-` is standard input.
 
     Raises:
-        Refused: It is no skill.
+        InvalidInput: It is no skill.
     """
     instructions = _read(file)
     try:
         saved = _vault(user).save_skill(skill_id, readable(name), readable(description), instructions)
-    except SkillRefused as refusal:
+    except InvalidSkill as refusal:
         msg = f"Nothing is forged: {refusal}"
-        raise Refused(msg) from None
+        raise InvalidInput(msg) from None
     instead = ", in place of the shipped one" if saved.overrides else ""
     typer.echo(f"{saved.outcome}: {saved.skill.skill_id}, version {saved.version}{instead}")
 
@@ -78,7 +78,7 @@ def delete(user: str, skill_id: str) -> None:
     """Delete an expert of the user's own.
 
     Raises:
-        Refused: There is none of that id.
+        InvalidInput: There is none of that id.
     """
     typer.echo(f"Deleted for good: {printable(_vault(user).delete_skill(skill_id))}")
 
@@ -87,17 +87,17 @@ def validate(user: str, path: str) -> None:
     """Say of a folder, or of every skill that a user can reach, whether it is one.
 
     Raises:
-        Refused: There is no such folder.
+        InvalidInput: There is no such folder.
         typer.Exit: One is not.
     """
     if path and not Path(path).exists():
         msg = f"There is no folder at {path!r}: give that of a skill, or none to look at all that there are."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     entries = [_checked(Path(path))] if path else _vault(user).skills()
     for entry in entries:
-        wrong = f": {entry.reason}" if isinstance(entry, Unreadable) else ""
+        wrong = f": {entry.reason}" if isinstance(entry, UnreadableSkill) else ""
         typer.echo(printable(f"{'✗' if wrong else '✓'} {entry.skill_id}{wrong}"))
-    if any(isinstance(entry, Unreadable) for entry in entries):
+    if any(isinstance(entry, UnreadableSkill) for entry in entries):
         raise typer.Exit(1)
 
 
@@ -105,12 +105,12 @@ def _vault(user: str) -> Vault:
     return Vault(process_settings().home, user)
 
 
-def _checked(path: Path) -> Skill | Unreadable:
+def _checked(path: Path) -> Skill | UnreadableSkill:
     folder = (path.parent if path.name == FILE else path).resolve()
     try:
         return read_folder(folder, "user")
-    except SkillRefused as refusal:
-        return Unreadable(folder.name, "user", str(refusal))
+    except InvalidSkill as refusal:
+        return UnreadableSkill(folder.name, "user", str(refusal))
 
 
 def _read(file: str) -> str:
@@ -119,22 +119,22 @@ def _read(file: str) -> str:
         return data.decode("utf-8-sig")
     except OSError as error:
         msg = f"{file!r} can't be read: {error.strerror}. Give a file of instructions, or - and a text."
-        raise Refused(msg) from None
+        raise InvalidInput(msg) from None
     except UnicodeDecodeError:
         msg = f"{file!r} is not UTF-8: save it as UTF-8."
-        raise Refused(msg) from None
+        raise InvalidInput(msg) from None
 
 
-def _listing(entries: list[Skill | Unreadable], folder: Path) -> dict[str, Any]:
+def _listing(entries: list[Skill | UnreadableSkill], folder: Path) -> dict[str, Any]:
     skills = [asdict(entry) for entry in entries if isinstance(entry, Skill)]
     for skill in skills:
         del skill["instructions"]
-    unreadable = [asdict(entry) for entry in entries if isinstance(entry, Unreadable)]
+    unreadable = [asdict(entry) for entry in entries if isinstance(entry, UnreadableSkill)]
     return {"skills": skills, "unreadable": unreadable, "folder": str(folder)}
 
 
-def _line(entry: Skill | Unreadable) -> str:
-    if isinstance(entry, Unreadable):
+def _line(entry: Skill | UnreadableSkill) -> str:
+    if isinstance(entry, UnreadableSkill):
         return f"{entry.skill_id} · {WHOSE[entry.origin]} · can't be read\n  {entry.reason}"
     description = " ".join(entry.description.split())
     return f"{entry.skill_id} · {entry.title} · {WHOSE[entry.origin]}\n  {description}"

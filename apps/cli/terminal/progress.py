@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 
 from apps.cli.terminal.view import printable
 from cognition.storage.resources import Resource
-from cognition.text.plural import counted
+from cognition.text.plural import pluralize
 
 
 class Progressing:
@@ -58,7 +58,7 @@ class Progressing:
                 self._draw(event["name"])
 
     def _draw(self, name: str) -> None:
-        files = counted(len(self._sizes), "file")
+        files = pluralize(len(self._sizes), "file")
         read = sum(self._sizes[id_] * share for id_, share in self._shares.items())
         self._bars.update(
             self._reading,

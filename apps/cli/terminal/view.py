@@ -11,8 +11,8 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.text import Text
 
-from apps.cli.client.client import Answered, Event, Notice, Token
-from cognition.text.plural import counted
+from apps.cli.client.events import Event, Notice, Token, TurnResult
+from cognition.text.plural import pluralize
 
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 DROPS = ("level", "retry", "fallback")
@@ -35,7 +35,7 @@ class View(Protocol):
         """Say something that is not part of the conversation."""
         ...
 
-    async def show(self, turn: AsyncIterator[Event]) -> Answered:
+    async def show(self, turn: AsyncIterator[Event]) -> TurnResult:
         """Show a turn as it happens, and return its answer."""
         ...
 
@@ -47,13 +47,13 @@ class PlainView:
         """Say something on standard error."""
         typer.echo(printable(text), err=True)
 
-    async def show(self, turn: AsyncIterator[Event]) -> Answered:
+    async def show(self, turn: AsyncIterator[Event]) -> TurnResult:
         """Print the answer when it is whole."""
-        answer = Answered("")
+        answer = TurnResult("")
         async for event in turn:
             if isinstance(event, Notice) and (line := notice_line(event.event)):
                 self.note(line)
-            if isinstance(event, Answered):
+            if isinstance(event, TurnResult):
                 answer = event
         typer.echo(printable(answer.text))
         return answer
@@ -69,9 +69,9 @@ class TerminalView:
         """Say something in a dim line."""
         self.console.print(Text(printable(text), style="dim"))
 
-    async def show(self, turn: AsyncIterator[Event]) -> Answered:
+    async def show(self, turn: AsyncIterator[Event]) -> TurnResult:
         """Stream the turn."""
-        said, reading, answer = "", "", Answered("")
+        said, reading, answer = "", "", TurnResult("")
         with Live(console=self.console, transient=True, refresh_per_second=12) as live:
             async for event in turn:
                 match event:
@@ -81,7 +81,7 @@ class TerminalView:
                         said, reading = self._notice(happened, said), reading_line(happened)
                     case Notice(happened):
                         said = self._notice(happened, said)
-                    case Answered():
+                    case TurnResult():
                         said, answer = "", event
                 live.update(self._tail(said or reading))
         self._answer(answer)
@@ -98,7 +98,7 @@ class TerminalView:
             self.note(line)
         return said
 
-    def _answer(self, answer: Answered) -> None:
+    def _answer(self, answer: TurnResult) -> None:
         text = printable(answer.text)
         failed = "error" in answer.account
         self.console.print(Text(text, style="red") if failed else Markdown(text))
@@ -165,7 +165,7 @@ def _council_line(event: dict[str, Any]) -> str:
     match event:
         case {"event": "convened", "roster": roster, "rounds": rounds}:
             seated = ", ".join(f"{seat['alias']} ({seat['role']})" for seat in roster)
-            return f"· {seated}; {counted(rounds, 'round')}"
+            return f"· {seated}; {pluralize(rounds, 'round')}"
         case {"event": "failed"}:
             return "✗ the chat could not be summarised for the council"
         case {"event": "round", "round": current, "rounds": rounds}:

@@ -7,12 +7,12 @@ from typing import Final, Literal
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from pydantic import BaseModel, ValidationError, field_validator
 
-from cognition.embedding.embedder import clean
 from cognition.memory.long_term.memory import Memory, Origin, derived_id, normalized, snake_case, tidy_name
 from cognition.memory.long_term.prompts import FILE, JUDGE, file_request, judge_request
 from cognition.messages.history import split_turns
 from cognition.models.client import Models
 from cognition.models.outcome import Answer
+from cognition.text.sanitize import clean
 
 WINDOW_TURNS = 20
 WINDOW_CHARACTERS = 8_000
@@ -34,7 +34,7 @@ every branch of it by itself, and gone with it.
 
 
 @dataclass(frozen=True)
-class Filed:
+class Classification:
     """Where a fact belongs, and whose it is.
 
     Attributes:
@@ -84,16 +84,16 @@ class Distiller:
     def __init__(self, models: Models) -> None:
         self._models = models
 
-    async def file(self, fact: str, turns: Sequence[AnyMessage], nearest: Sequence[Memory]) -> Filed:
+    async def file(self, fact: str, turns: Sequence[AnyMessage], nearest: Sequence[Memory]) -> Classification:
         """Where the fact belongs; without a model an id from the fact itself."""
         known = [(memory.memory_id, memory.fact) for memory in nearest]
         answer = await self._ask(FILE, file_request(fact, window_text(turns), known))
         try:
             filing = Filing.model_validate_json(_json(answer))
         except ValidationError:
-            return Filed(derived_id(fact), [], judged_origin(fact, turns), distilled=False)
+            return Classification(derived_id(fact), [], judged_origin(fact, turns), distilled=False)
         origin = filing.origin or judged_origin(fact, turns)
-        return Filed(filing.memory_id, filing.tags, origin, distilled=True)
+        return Classification(filing.memory_id, filing.tags, origin, distilled=True)
 
     async def judge(self, older: str, newer: str) -> Verdict:
         """What the newer fact is to the older; without a model it replaces it."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.long_term.memory import AXIOM, KEPT_TEXTS, Memory
 
 SAME_ID_SIMILARITY: Final = 0.55
@@ -15,7 +15,7 @@ CLOSE_SIMILARITY: Final = 0.85
 OF_A_TEXT: Final = ("fact", "language", "origin", "memory_importance")
 """What belongs to a text, and is kept and brought back with it."""
 
-Outcome = Literal["new", "refreshed", "replaced", "merged", "known"]
+FusionOutcome = Literal["new", "refreshed", "replaced", "merged", "known"]
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ def undone(memory: Memory, now: float) -> Memory:
     """The memory with its last older text; the text of now takes that one's place, so that nothing is lost.
 
     Raises:
-        Refused: There is no older text.
+        InvalidInput: There is no older text.
     """
     if not memory.superseded:
         msg = f"{memory.memory_id!r} has no older text to bring back."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     *older, last = memory.superseded
     back = {name: last[name] for name in OF_A_TEXT}
     return replace(memory, **back, superseded=[*older, _older(memory, now)], updated_at=now)

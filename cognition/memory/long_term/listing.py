@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from cognition.dates import read_period
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.long_term.memory import Memory
 from cognition.memory.long_term.store import LongTermMemory
 
@@ -35,11 +35,11 @@ async def list_memories(
     """A user's memories: newest first with counts, or with a query the ones that answer it, best first.
 
     Raises:
-        Refused: The user is blank, the limit is none, or a date can't be read.
+        InvalidInput: The user is blank, the limit is none, or a date can't be read.
     """
     if not 1 <= limit <= MOST_LISTED:
         msg = f"limit {limit!r} must be from 1 to {MOST_LISTED:,}."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     period = read_period(start_date, end_date)
     if query.strip():
         found = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
@@ -65,7 +65,7 @@ async def undo_memory(memory: LongTermMemory, user_id: str, memory_id: str) -> d
     """Bring back the text that a memory had before its last change; `memory` is None when there is none.
 
     Raises:
-        Refused: It has no older text.
+        InvalidInput: It has no older text.
     """
     restored = await memory.undo(user_id, memory_id)
     return {"memory_id": memory_id, "memory": _row(restored) if restored else None}

@@ -9,8 +9,9 @@ from typing import Any, Final, Literal
 from uuid import NAMESPACE_DNS, uuid5
 
 from cognition.embedding import Stamp
-from cognition.embedding.embedder import clean
-from cognition.vectors import CollectionSpec, check_user
+from cognition.identity import check_user
+from cognition.text.sanitize import clean
+from cognition.vectors import CollectionSpec
 
 COLLECTION: Final = "echo_meta_artifacts"
 USER_PROFILE: Final = "Profil d'Alignement"
@@ -91,7 +92,7 @@ def point_id(user_id: str, memory_id: str) -> str:
     with `b_c` and `a_b` with `c` are two points.
 
     Raises:
-        Refused: The user is nobody.
+        InvalidInput: The user is nobody.
     """
     check_user(user_id)
     return str(uuid5(NAMESPACE_DNS, f"{user_id.replace('_', '__')}_{clean(memory_id)}"))

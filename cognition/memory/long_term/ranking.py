@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from cognition.embedding import Calibration
 from cognition.vectors import Scores
+from cognition.vectors.scores import normalize_by_max
 
 SIMILARITY_FLOOR: Final = 0.35
 """Below this calibrated similarity a memory is shown only for its words."""
@@ -84,14 +85,8 @@ def relevances(similarity: Vector, lexical: Vector) -> NDArray[np.float64]:
         similarity: Calibrated cosines.
         lexical: BM25 scores.
     """
-    words = parts_of_the_best(lexical)
+    words = normalize_by_max(lexical)
     return np.asarray((DENSE_SHARE * similarity + (1 - DENSE_SHARE) * words) ** SHARPNESS, dtype=np.float64)
-
-
-def parts_of_the_best(scores: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Scores on a scale that ends with the best of them, 0–1; all 0 where none is above that."""
-    best = float(scores.max(initial=0.0))
-    return scores / best if best > 0 else scores
 
 
 def contenders(found: Sequence[Candidate], limit: int, weights: Sequence[float]) -> list[Candidate]:

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 from cognition.dates import Period
 from cognition.embedding import Embedder
-from cognition.embedding.embedder import clean
 from cognition.memory.long_term.memory import AXIOM, Memory, tidy_name
 from cognition.memory.long_term.ranking import Candidate, candidates, contenders
+from cognition.text.language import detect_language
+from cognition.text.sanitize import clean
+from cognition.text.truncate import head_and_tail
 from cognition.vectors import Filter, SparseVector, VectorCollection
-from cognition.vectors.bm25 import detect_language, query_terms
+from cognition.vectors.bm25 import query_terms
 
 AXIOMS_IN_PROMPT = 10
 MATCHES_IN_PROMPT = 5
-LONGEST_QUERY = 1_500
-"""Characters of a question that are looked up, half of them from its end; more would take seconds."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Recall:
             limit: How many at most.
             floor: Whether a memory that doesn't answer the question is left out.
         """
-        found = await self._candidates(where, ends(clean(query)), floor=floor)
+        found = await self._candidates(where, head_and_tail(clean(query)), floor=floor)
         if not found:
             return []
         kept = {candidate.id: candidate for candidate in contenders(found, limit, self._weights)}
@@ -124,13 +124,6 @@ def filter_of(user_id: str, artifact_name: str = "", period: Period | None = Non
     equals = {"artifact_name": name} if name else {}
     between = {"updated_at": (period.start, period.end)} if period else {}
     return Filter(user_id, equals=equals, between=between)
-
-
-def ends(query: str) -> str:
-    """The text, or the first and the last part of a long one."""
-    if len(query) <= LONGEST_QUERY:
-        return query
-    return f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"
 
 
 def _terms(query: str, languages: set[str]) -> tuple[SparseVector, int]:

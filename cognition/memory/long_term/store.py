@@ -4,21 +4,22 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 
 from langchain_core.messages import AnyMessage
 
 from cognition.dates import Period, now
 from cognition.embedding import Embedder
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
+from cognition.identity import check_user
 from cognition.memory.long_term.distillation import Distiller
 from cognition.memory.long_term.memory import Memory, collection_spec, point_id, snake_case
 from cognition.memory.long_term.recall import Index, Recall, Recalled, filter_of
-from cognition.memory.long_term.writer import Writer, Written, memory_point
+from cognition.memory.long_term.writer import Writer, WriteResult, memory_point
 from cognition.memory.validation import check_limit
 from cognition.models.client import Models
 from cognition.settings import Settings
-from cognition.vectors import Filter, VectorCollection, VectorEngine, check_user
+from cognition.vectors import Filter, VectorCollection, VectorEngine
 
 IMPORT_BATCH = 64
 
@@ -77,7 +78,7 @@ class LongTermMemory:
         *,
         messages: Sequence[AnyMessage] = (),
         shown: Collection[str] = (),
-    ) -> Written:
+    ) -> WriteResult:
         """Store a fact, or fuse it with a memory that it belongs to; see `Writer.write`."""
         check_user(user_id)
         return await self._writer.write(user_id, chat_id, artifact_name, fact, importance, messages, shown)
@@ -94,7 +95,7 @@ class LongTermMemory:
         """The memories that answer a query, best first; none when nothing does.
 
         Raises:
-            Refused: The user or the limit can't be meant.
+            InvalidInput: The user or the limit can't be meant.
         """
         check_limit("limit", limit)
         return await self._recall.search(filter_of(user_id, artifact_name, period), query, limit)
@@ -112,7 +113,7 @@ class LongTermMemory:
         """The memories newest first, with counts per artifact and theme.
 
         Raises:
-            Refused: The user or the limit can't be meant.
+            InvalidInput: The user or the limit can't be meant.
         """
         check_limit("limit", limit)
         return await self._recall.index(filter_of(user_id, artifact_name, period), limit)
@@ -143,14 +144,14 @@ class LongTermMemory:
         """Store memories as they are, without distillation or fusion; one with a known id replaces it.
 
         Raises:
-            Refused: A user is blank, or an id not in snake case: two users' memories could be one point.
+            InvalidInput: A user is blank, or an id not in snake case: two users' memories could be one point.
                 Nothing of the call is stored.
         """
         for memory in memories:
             check_user(memory.user_id)
             if not memory.memory_id or memory.memory_id != snake_case(memory.memory_id):
-                msg = f"The memory_id {brief(memory.memory_id)} is none: write it like home_city."
-                raise Refused(msg)
+                msg = f"The memory_id {short_repr(memory.memory_id)} is none: write it like home_city."
+                raise InvalidInput(msg)
         model = self._embedder.stamp.model
         stamped = [replace(memory, embedding_model=model) for memory in memories]
         for start in range(0, len(stamped), IMPORT_BATCH):

@@ -3,30 +3,31 @@
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Final
 
 from langchain_core.messages import AnyMessage
 
-from cognition.concurrency.locks import Locks
+from cognition.concurrency.locks import KeyedLocks
 from cognition.dates import now
 from cognition.embedding import Embedder
-from cognition.embedding.embedder import clean
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.long_term.distillation import Distiller, turn_window
 from cognition.memory.long_term.fusion import (
     CLOSE_SIMILARITY,
     SAME_ID_SIMILARITY,
+    FusionOutcome,
     Near,
-    Outcome,
     refreshed,
     replaced,
     undone,
     within_origin,
 )
 from cognition.memory.long_term.memory import AXIOM, LABELS, TEXT_KEY, Memory, point_id, text_key, tidy_name
+from cognition.text.language import detect_language
+from cognition.text.sanitize import clean
 from cognition.vectors import Filter, Point, Vector, VectorCollection
-from cognition.vectors.bm25 import detect_language, document_terms
+from cognition.vectors.bm25 import document_terms
 
 LONGEST_FACT: Final = 1_500
 LONGEST_NAME: Final = 100
@@ -35,7 +36,7 @@ NEAREST: Final = 5
 
 
 @dataclass(frozen=True)
-class Written:
+class WriteResult:
     """What became of a fact.
 
     Attributes:
@@ -46,7 +47,7 @@ class Written:
     """
 
     memory: Memory
-    outcome: Outcome
+    outcome: FusionOutcome
     note: str = ""
     distilled: bool = False
 
@@ -58,7 +59,7 @@ class Writer:
         self._collection = collection
         self._embedder = embedder
         self._distiller = distiller
-        self._locks = Locks()
+        self._locks = KeyedLocks()
 
     async def write(
         self,
@@ -69,7 +70,7 @@ class Writer:
         importance: object,
         messages: Sequence[AnyMessage],
         shown: Collection[str],
-    ) -> Written:
+    ) -> WriteResult:
         """Store a fact, or fuse it with a memory that it belongs to.
 
         Args:
@@ -83,14 +84,14 @@ class Writer:
                 again.
 
         Raises:
-            Refused: The importance, the name or the fact can't be meant.
+            InvalidInput: The importance, the name or the fact can't be meant.
         """
         level = checked_importance(importance)
         fact, artifact_name = checked_fact(fact), checked_name(artifact_name)
         async with self._locks.held(user_id):
             same = await self._with_text(user_id, fact)
             if same and same.memory_id in shown:
-                return Written(same, "known")
+                return WriteResult(same, "known")
             vector = (await self._embedder.aembed([fact], "passage"))[0]
             near = await self._nearest(Filter(user_id), vector)
             filed = await self._distiller.file(fact, turn_window(messages), [n.memory for n in near])
@@ -116,7 +117,7 @@ class Writer:
         """Bring the last older text of a memory back; None when there is no such memory.
 
         Raises:
-            Refused: It has no older text.
+            InvalidInput: It has no older text.
         """
         async with self._locks.held(user_id):
             found = await self._collection.retrieve(user_id, [point_id(user_id, memory_id)])
@@ -132,7 +133,7 @@ class Writer:
         async with self._locks.held(user_id):
             return bool(await self._collection.delete(Filter(user_id, ids=[point_id(user_id, memory_id)])))
 
-    async def _fused(self, new: Memory, vector: Vector, same: Memory | None) -> Written:
+    async def _fused(self, new: Memory, vector: Vector, same: Memory | None) -> WriteResult:
         """The four steps of fusion, in their order."""
         if same:
             return await self._refresh(same, new)
@@ -152,7 +153,7 @@ class Writer:
         written = await self._store("new", within_origin(new), vector, [new])
         return replace(written, note=" ".join(filter(None, [note, written.note])))
 
-    async def _judged(self, new: Memory, vector: Vector, older: Memory) -> Written | None:
+    async def _judged(self, new: Memory, vector: Vector, older: Memory) -> WriteResult | None:
         """The new fact joined with a close memory; None when they are distinct."""
         verdict = await self._distiller.judge(older.fact, new.fact)
         match verdict.verdict:
@@ -168,7 +169,7 @@ class Writer:
             case _:
                 return None
 
-    async def _refresh(self, older: Memory, new: Memory) -> Written:
+    async def _refresh(self, older: Memory, new: Memory) -> WriteResult:
         vector = (await self._embedder.aembed([older.fact], "passage"))[0]
         return await self._store("refreshed", refreshed(older, within_origin(new)), vector, [older, new])
 
@@ -192,14 +193,14 @@ class Writer:
         return f"{stem}_{number}"
 
     async def _store(
-        self, outcome: Outcome, memory: Memory, vector: Vector, asked: Sequence[Memory]
-    ) -> Written:
+        self, outcome: FusionOutcome, memory: Memory, vector: Vector, asked: Sequence[Memory]
+    ) -> WriteResult:
         """Store what became of the memories that asked for a level, and say if none could give it."""
         await self._collection.upsert([memory_point(memory, vector)])
         level = memory.memory_importance
         lowered = level < max(other.memory_importance for other in asked)
         note = f"Stored as {level} ({memory.label}): {AXIOM} is kept for what the user said."
-        return Written(memory, outcome, note if lowered else "")
+        return WriteResult(memory, outcome, note if lowered else "")
 
 
 def memory_point(memory: Memory, vector: Vector) -> Point:
@@ -211,12 +212,12 @@ def checked_importance(importance: object) -> int:
     """The importance, if it is one.
 
     Raises:
-        Refused: It is no whole number from 1 to 5; true, "3" and 3.7 are none.
+        InvalidInput: It is no whole number from 1 to 5; true, "3" and 3.7 are none.
     """
     if isinstance(importance, bool) or not isinstance(importance, int) or importance not in LABELS:
         levels = ", ".join(f"{level} {label}" for level, label in LABELS.items())
-        msg = f"The importance {brief(importance)} is no level: give a whole number ({levels})."
-        raise Refused(msg)
+        msg = f"The importance {short_repr(importance)} is no level: give a whole number ({levels})."
+        raise InvalidInput(msg)
     return importance
 
 
@@ -224,18 +225,18 @@ def checked_fact(fact: str) -> str:
     """The fact without what can't be stored, and without spaces around it.
 
     Raises:
-        Refused: It is blank or too long.
+        InvalidInput: It is blank or too long.
     """
     fact = clean(fact).strip()
     if not _is_legible(fact):
         msg = "The fact is empty: say in one sentence what is to be remembered."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     if len(fact) > LONGEST_FACT:
         msg = (
             f"The fact has {len(fact):,} characters, and a memory holds {LONGEST_FACT:,}: remember its "
             "essence, and keep the whole text with `save_session_context`."
         )
-        raise Refused(msg)
+        raise InvalidInput(msg)
     return fact
 
 
@@ -243,12 +244,12 @@ def checked_name(artifact_name: str) -> str:
     """The artifact's name without spaces around it.
 
     Raises:
-        Refused: It is blank or no name.
+        InvalidInput: It is blank or no name.
     """
     name = tidy_name(artifact_name)
     if not _is_legible(name) or len(name) > LONGEST_NAME:
-        msg = f"The artifact_name {brief(name)} is no name: give one of 1 to {LONGEST_NAME} characters."
-        raise Refused(msg)
+        msg = f"The artifact_name {short_repr(name)} is no name: give one of 1 to {LONGEST_NAME} characters."
+        raise InvalidInput(msg)
     return name
 
 

@@ -49,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class View:
+class Snapshot:
     """Which versions a reader sees from now on, whatever is written meanwhile.
 
     Attributes:
@@ -75,7 +75,7 @@ class Listing:
     total: int
 
 
-class Catalogue:
+class SourceTable:
     """The table of sources. Blocking: call it in a thread.
 
     Args:
@@ -190,7 +190,7 @@ class Catalogue:
         values = {"user_id": user_id, "chat_id": chat_id, "source_id": source_id}
         return [_source(row) for row in self._database.rows(sql, values)]
 
-    def view(self, user_id: str, chat_id: str | None, source_id: str = "") -> View:
+    def view(self, user_id: str, chat_id: str | None, source_id: str = "") -> Snapshot:
         """What a reader sees of a scope, or of one source in it."""
         scope = f"FROM sources AS s WHERE {SCOPE} AND (:source_id = '' OR s.source_id = :source_id)"
         values = {"user_id": user_id, "chat_id": chat_id, "source_id": source_id}
@@ -200,7 +200,7 @@ class Catalogue:
             hidden = rows(f"SELECT version {scope} AND NOT {SHOWN}", values)
             shown = rows(f"SELECT languages, count(*) AS many {scope} AND {SHOWN} GROUP BY languages", values)
             indexing = rows(f"SELECT * {scope} AND {SHOWN} AND s.state = 'INDEXING'", values)
-        return View(
+        return Snapshot(
             last or 0,
             [row["version"] for row in hidden],
             sum(row["many"] for row in shown),

@@ -12,7 +12,7 @@ COLLECTION: Final = "echo_session_rag"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fragment:
+class SourceChunk:
     """A chunk of a source in one version. Times are unix seconds, UTC."""
 
     user_id: str
@@ -53,7 +53,7 @@ class Fragment:
         return {name: value for name, value in vars(self).items() if value != () and value != []}
 
     @classmethod
-    def from_payload(cls, payload: dict[str, Any]) -> "Fragment":
+    def from_payload(cls, payload: dict[str, Any]) -> "SourceChunk":
         """The fragment that a payload holds."""
         return cls(**payload)
 

@@ -8,22 +8,23 @@ from typing import Final
 import numpy as np
 from langchain_core.messages import AIMessage, AnyMessage
 
-from cognition.concurrency.locks import Locks
+from cognition.concurrency.locks import KeyedLocks
 from cognition.dates import now
 from cognition.documents.chunking import chunks
 from cognition.embedding import Embedder
-from cognition.embedding.embedder import clean
-from cognition.errors import Refused
-from cognition.memory.long_term.recall import ends
+from cognition.errors import InvalidInput
+from cognition.identity import check_chat
 from cognition.memory.session.catalog import Source
-from cognition.memory.session.chunk import Fragment
+from cognition.memory.session.chunk import SourceChunk
 from cognition.memory.session.splitter import preview
-from cognition.memory.session.versions import GONE, Versions
+from cognition.memory.session.versions import GONE, VersionedPoints
 from cognition.memory.validation import checked_moment
 from cognition.messages.history import STAMP, split_turns
-from cognition.storage.resources import check_chat
+from cognition.text.language import detect_language
+from cognition.text.sanitize import clean
+from cognition.text.truncate import head_and_tail
 from cognition.vectors import Point, SparseVector
-from cognition.vectors.bm25 import detect_language, document_terms
+from cognition.vectors.bm25 import document_terms
 
 CONVERSATION: Final = "conversation_history"
 """The source that a chat's turns are in."""
@@ -60,10 +61,10 @@ class Conversation:
         embedder: The model.
     """
 
-    def __init__(self, versions: Versions, embedder: Embedder) -> None:
+    def __init__(self, versions: VersionedPoints, embedder: Embedder) -> None:
         self._versions = versions
         self._embedder = embedder
-        self._locks = Locks()
+        self._locks = KeyedLocks()
 
     async def index(self, user_id: str, chat_id: str, messages: Sequence[AnyMessage]) -> int:
         """Add the complete turns that are not there yet, and say how many; each is marked once it is stored.
@@ -74,7 +75,7 @@ class Conversation:
             messages: The thread, oldest first.
 
         Raises:
-            Refused: The user or the chat is blank, or the session was closed meanwhile.
+            InvalidInput: The user or the chat is blank, or the session was closed meanwhile.
         """
         check_chat(user_id, chat_id)
         catalogue = self._versions.catalogue
@@ -101,7 +102,7 @@ class Conversation:
         """Add turns to the conversation; how it is then.
 
         Raises:
-            Refused: The session was closed meanwhile.
+            InvalidInput: The session was closed meanwhile.
         """
         parts = await asyncio.to_thread(_parts, source, said, self._embedder)
         # The mean of both scores is, but for a factor, the score of the mean of both vectors.
@@ -130,7 +131,7 @@ class Conversation:
             await self._versions.collection.upsert(points)
             ids = [exchange.message_id for exchange in said]
             if not await asyncio.to_thread(self._versions.catalogue.grow, source.version, added, ids):
-                raise Refused(GONE)
+                raise InvalidInput(GONE)
         return replace(
             source,
             chunks=source.chunks + added.chunks,
@@ -143,7 +144,7 @@ class Conversation:
 class _Part:
     """A part of a turn, alone and with what was said before."""
 
-    fragment: Fragment
+    fragment: SourceChunk
     together: str
     terms: SparseVector
     language: str
@@ -158,7 +159,7 @@ def exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
             continue
         lines = [f"User: {turn[0].text.strip()}"]
         lines += [f"Assistant: {m.text.strip()}" for m in turn if isinstance(m, AIMessage) and m.text.strip()]
-        before = ends(said[-1].text) if said else ""
+        before = head_and_tail(said[-1].text) if said else ""
         said.append(Exchange(clean(answer.id), clean("\n\n".join(lines)), before, _said_at(answer)))
     return said
 
@@ -167,7 +168,7 @@ def _said_at(answer: AIMessage) -> float:
     """When an answer was given, as we noted it; now where a client wrote its own note."""
     try:
         return checked_moment(answer.response_metadata[STAMP]["at"])
-    except (KeyError, TypeError, Refused):
+    except (KeyError, TypeError, InvalidInput):
         return now()
 
 
@@ -179,7 +180,7 @@ def _parts(source: Source, said: Sequence[Exchange], embedder: Embedder) -> list
         language = detect_language(exchange.text)
         for chunk in chunks([exchange.text], embedder):
             together = f"{exchange.before}\n\n{chunk.text}" if exchange.before else chunk.text
-            fragment = Fragment(
+            fragment = SourceChunk(
                 user_id=source.user_id,
                 chat_id=source.chat_id,
                 source_id=CONVERSATION,

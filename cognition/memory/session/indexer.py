@@ -7,10 +7,10 @@ from typing import Final
 
 from cognition.concurrency.event_loop import background_loop
 from cognition.embedding import Embedder
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.session.catalog import Source
-from cognition.memory.session.chunk import Fragment, point_id
-from cognition.memory.session.versions import Versions
+from cognition.memory.session.chunk import SourceChunk, point_id
+from cognition.memory.session.versions import VersionedPoints
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class Indexer:
         embedder: The model.
     """
 
-    def __init__(self, versions: Versions, embedder: Embedder) -> None:
+    def __init__(self, versions: VersionedPoints, embedder: Embedder) -> None:
         self._versions = versions
         self._embedder = embedder
         self._one_at_a_time = asyncio.Lock()  # of the background loop only
@@ -68,7 +68,7 @@ class Indexer:
             while source := await asyncio.to_thread(self._versions.catalogue.waiting):
                 try:
                     await self._embed(source)
-                except Refused:
+                except InvalidInput:
                     continue  # it was removed meanwhile: the next
 
     async def _embed(self, source: Source) -> None:
@@ -77,7 +77,7 @@ class Indexer:
             stop = min(start + BATCH, source.chunks)
             ids = [point_id(source.version, index) for index in range(start, stop)]
             records = await collection.retrieve(source.user_id, ids)
-            texts = [Fragment.from_payload(record.payload).embedded_text for record in records]
+            texts = [SourceChunk.from_payload(record.payload).embedded_text for record in records]
             vectors = await self._embedder.aembed(texts, "passage")
             async with self._versions.in_state(source.version, "INDEXING"):
                 found = {record.id: vector for record, vector in zip(records, vectors, strict=True)}

@@ -8,7 +8,7 @@ from unicodedata import combining, normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from cognition.memory.long_term.ranking import parts_of_the_best
+from cognition.vectors.scores import normalize_by_max
 
 LENGTH: Final = 4
 """Characters of a gram: the best length for most European languages (McNamee and Mayfield, "Character N-Gram
@@ -35,7 +35,7 @@ Codes = NDArray[np.uint32]
 Grams = NDArray[np.uint64]
 
 
-def likeness(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+def ngram_scores(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """BM25 over the four-letter grams of a question, 1 for the text that has most of it.
 
     What a gram tells is how few of these very texts have it, so it sets texts apart that were found already.
@@ -59,7 +59,7 @@ def likeness(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     rarity = np.log((len(texts) - having + 0.5) / (having + 0.5) + 1)
     norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sizes / max(sizes.mean(), 1))
     scores = (counts / (counts + norm[:, None])) @ rarity
-    return np.asarray(parts_of_the_best(scores), dtype=np.float64)
+    return np.asarray(normalize_by_max(scores), dtype=np.float64)
 
 
 def _codes(texts: Sequence[str]) -> Codes:

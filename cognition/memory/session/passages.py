@@ -6,8 +6,8 @@ from html import escape
 from typing import Final
 
 from cognition.memory.session.catalog import Source
-from cognition.memory.session.chunk import Fragment
-from cognition.messages.history import estimate_tokens
+from cognition.memory.session.chunk import SourceChunk
+from cognition.text.tokens import estimate_tokens
 
 FRAME_TOKENS: Final = 60
 """What stands around a passage beside its ids and headings: its place, time and score."""
@@ -27,8 +27,8 @@ class Passage:
         score: The best of theirs, 0–1.
     """
 
-    first: Fragment
-    last: Fragment
+    first: SourceChunk
+    last: SourceChunk
     text: str
     score: float
 
@@ -60,7 +60,7 @@ class Found:
     indexing: list[Source]
 
 
-Scored = tuple[Fragment, float]
+Scored = tuple[SourceChunk, float]
 
 
 def passages(found: Sequence[Scored], max_tokens: int) -> tuple[list[Passage], int]:
@@ -89,7 +89,7 @@ def _affordable(found: Iterable[Scored], left: int) -> Iterator[Scored]:
         yield fragment, score
 
 
-def path_of(fragment: Fragment) -> str:
+def path_of(fragment: SourceChunk) -> str:
     """The headings over a chunk, as far as they are shown."""
     return " > ".join(fragment.heading_path)[:LONGEST_PATH]
 
@@ -118,7 +118,7 @@ def _runs(found: Iterable[Scored]) -> Iterator[list[Scored]]:
         yield run
 
 
-def _follows(one: Fragment, other: Fragment) -> bool:
+def _follows(one: SourceChunk, other: SourceChunk) -> bool:
     return (one.version, one.chunk_index + 1) == (other.version, other.chunk_index)
 
 

@@ -7,17 +7,17 @@ from typing import Final
 import numpy as np
 
 from cognition.embedding.embedder import Calibration
-from cognition.memory.long_term.ranking import parts_of_the_best
-from cognition.memory.session.chunk import Fragment
-from cognition.memory.session.ngrams import likeness
+from cognition.memory.session.chunk import SourceChunk
+from cognition.memory.session.ngrams import ngram_scores
 from cognition.vectors import Scores
+from cognition.vectors.scores import normalize_by_max
 
 MEANING: Final = 0.65
 """What similarity counts; words and letters share the rest (`bench/session_recall.py` prints the curve)."""
 
 
 @dataclass(frozen=True)
-class Close:
+class ScoredChunk:
     """A chunk that is close to a question.
 
     Attributes:
@@ -35,7 +35,7 @@ class Close:
         return MEANING * self.similarity + (1 - MEANING) * lexical
 
 
-def closest(scores: Scores, calibration: Calibration, limit: int) -> list[Close]:
+def top_candidates(scores: Scores, calibration: Calibration, limit: int) -> list[ScoredChunk]:
     """The chunks that are closest by meaning and words, best first.
 
     Args:
@@ -44,19 +44,21 @@ def closest(scores: Scores, calibration: Calibration, limit: int) -> list[Close]
         limit: How many at most.
     """
     similarity = calibration.similarity(scores.cosine, "question")
-    words = parts_of_the_best(scores.lexical)
+    words = normalize_by_max(scores.lexical)
     order = np.argsort(-(MEANING * similarity + (1 - MEANING) * words), kind="stable")[:limit].tolist()
-    return [Close(str(scores.ids[i]), float(similarity[i]), float(words[i])) for i in order]
+    return [ScoredChunk(str(scores.ids[i]), float(similarity[i]), float(words[i])) for i in order]
 
 
-def in_order(question: str, found: Sequence[tuple[Fragment, Close]]) -> list[tuple[Fragment, float]]:
+def rerank(
+    question: str, found: Sequence[tuple[SourceChunk, ScoredChunk]]
+) -> list[tuple[SourceChunk, float]]:
     """What was found with its score, best first, now that its letters can be looked at.
 
     Args:
         question: What was looked for.
         found: The closest chunks.
     """
-    letters = likeness(question, [fragment.text for fragment, _ in found]).tolist()
+    letters = ngram_scores(question, [fragment.text for fragment, _ in found]).tolist()
     scored = [
         (fragment, close.score((close.words + like) / 2))
         for (fragment, close), like in zip(found, letters, strict=True)

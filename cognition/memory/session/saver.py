@@ -6,31 +6,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from cognition.concurrency.locks import Locks
-from cognition.concurrency.tasks import side_by_side
+from cognition.concurrency.locks import KeyedLocks
+from cognition.concurrency.tasks import run_workers
 from cognition.dates import now
 from cognition.embedding import Embedder
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.session.catalog import Source, State
-from cognition.memory.session.chunk import Fragment
+from cognition.memory.session.chunk import SourceChunk
 from cognition.memory.session.conversation import CONVERSATION
 from cognition.memory.session.indexer import Indexer
-from cognition.memory.session.splitter import Cutter, measure
-from cognition.memory.session.versions import GONE, Versions
+from cognition.memory.session.splitter import Splitter, measure
+from cognition.memory.session.versions import GONE, VersionedPoints
 from cognition.memory.validation import checked_id
 from cognition.vectors import Point, SparseVector, Vector
 
 LARGE: Final = 5_000_000
 """Bytes of UTF-8 from which a source is found by its words first and embedded in the background."""
 
-Batch = Sequence[tuple[Fragment, SparseVector]]
+Batch = Sequence[tuple[SourceChunk, SparseVector]]
 
 Progress = Callable[[int, float], None]
 """Told how many chunks are stored, and which share of the text they are, 0–1."""
 
 
 @dataclass(frozen=True)
-class Saved:
+class SaveResult:
     """What became of a text.
 
     Attributes:
@@ -55,15 +55,15 @@ class Saver:
         indexer: Embeds what is large.
     """
 
-    def __init__(self, versions: Versions, embedder: Embedder, indexer: Indexer) -> None:
+    def __init__(self, versions: VersionedPoints, embedder: Embedder, indexer: Indexer) -> None:
         self._versions = versions
         self._collection = versions.collection
         self._catalogue = versions.catalogue
         self._embedder = embedder
         self._indexer = indexer
-        self._locks = Locks()
+        self._locks = KeyedLocks()
 
-    async def save(self, source: Source, text: str | Path, on_progress: Progress | None) -> Saved:
+    async def save(self, source: Source, text: str | Path, on_progress: Progress | None) -> SaveResult:
         """Store a text in place of what was there; the same text changes nothing.
 
         Args:
@@ -72,17 +72,17 @@ class Saver:
             on_progress: Told of each batch.
 
         Raises:
-            Refused: There is nothing to read in the text, or it was deleted meanwhile.
+            InvalidInput: There is nothing to read in the text, or it was deleted meanwhile.
         """
         key = (source.user_id, source.chat_id, source.source_id)
         async with self._locks.held(key):
             measured = await asyncio.to_thread(measure, text)
             if not measured.preview:
                 msg = "The text is empty: there is nothing to save."
-                raise Refused(msg)
+                raise InvalidInput(msg)
             known = await asyncio.to_thread(self._catalogue.newest, *key)
             if known and known.sha256 == measured.sha256:
-                return Saved(source.source_id, known.chunks, "unchanged", known.state)
+                return SaveResult(source.source_id, known.chunks, "unchanged", known.state)
             source = replace(
                 source,
                 sha256=measured.sha256,
@@ -93,14 +93,14 @@ class Saver:
             )
             state: State = "INDEXING" if measured.size > LARGE else "READY"
             chunks = await self._write(source, text, state, on_progress)
-            return Saved(source.source_id, chunks, "replaced" if known else "new", state)
+            return SaveResult(source.source_id, chunks, "replaced" if known else "new", state)
 
     async def _write(
         self, source: Source, text: str | Path, state: State, on_progress: Progress | None
     ) -> int:
         """Write the points of a version and show it; nothing of it stays when that fails."""
         source = replace(source, version=await asyncio.to_thread(self._catalogue.begin, source))
-        cutter = Cutter(text, source, self._embedder)
+        cutter = Splitter(text, source, self._embedder)
         try:
             chunks = await self._store_all(cutter, source, state, on_progress)
             shown = await asyncio.to_thread(
@@ -112,7 +112,7 @@ class Saver:
                 languages=list(cutter.languages),
             )
             if not shown:
-                raise Refused(GONE)
+                raise InvalidInput(GONE)
         finally:
             await asyncio.to_thread(self._catalogue.discard, source.version)
             await self._versions.clear()
@@ -121,7 +121,7 @@ class Saver:
         return chunks
 
     async def _store_all(
-        self, cutter: Cutter, source: Source, state: State, on_progress: Progress | None
+        self, cutter: Splitter, source: Source, state: State, on_progress: Progress | None
     ) -> int:
         """Cut, embed and store, a batch while others are at another of these; how many chunks there were."""
         stored = reached = 0
@@ -137,10 +137,10 @@ class Saver:
                     on_progress(stored, reached / source.characters)
 
         # Cutting and storing alone take the interpreter's lock by turns: two of them are slower than one.
-        await side_by_side(work, self._embedder.at_once if embedded else 1)
+        await run_workers(work, self._embedder.at_once if embedded else 1)
         return stored
 
-    async def _cut(self, cutter: Cutter, cutting: asyncio.Lock, embedded: bool) -> Batch:
+    async def _cut(self, cutter: Splitter, cutting: asyncio.Lock, embedded: bool) -> Batch:
         # What is embedded is cut in the same threads: one more than there are cores slows all of them down.
         threads = self._embedder.threads if embedded else None
         async with cutting:
@@ -166,10 +166,10 @@ def free_id(source_id: object) -> str:
     """The id of a source that may be written, without spaces around it.
 
     Raises:
-        Refused: It is no id, or the conversation's.
+        InvalidInput: It is no id, or the conversation's.
     """
     tidy = checked_id(source_id)
     if tidy == CONVERSATION:
         msg = f"{CONVERSATION!r} is the record of this chat: choose another source_id."
-        raise Refused(msg)
+        raise InvalidInput(msg)
     return tidy

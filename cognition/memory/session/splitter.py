@@ -10,11 +10,12 @@ from typing import Final
 
 from cognition.documents.chunking import Chunk, chunks
 from cognition.embedding import Embedder
-from cognition.embedding.embedder import clean
 from cognition.memory.session.catalog import Source
-from cognition.memory.session.chunk import Fragment
+from cognition.memory.session.chunk import SourceChunk
+from cognition.text.language import detect_language
+from cognition.text.sanitize import clean
 from cognition.vectors import SparseVector
-from cognition.vectors.bm25 import detect_language, document_terms
+from cognition.vectors.bm25 import document_terms
 
 PIECE: Final = 1 << 16
 """Characters of a file at a time."""
@@ -83,7 +84,7 @@ def pieces(text: str | Path) -> Iterator[str]:
             yield clean(piece)
 
 
-class Cutter:
+class Splitter:
     """The fragments of a text with their terms.
 
     Args:
@@ -102,20 +103,20 @@ class Cutter:
         self.ended = False
         """Whether no fragment is left."""
 
-    def take(self, count: int) -> list[tuple[Fragment, SparseVector]]:
+    def take(self, count: int) -> list[tuple[SourceChunk, SparseVector]]:
         """The next fragments; none at the end. Blocking."""
         taken = [self._fragment(chunk) for chunk in islice(self._chunks, count)]
         self.ended = len(taken) < count
         return taken
 
-    def _fragment(self, chunk: Chunk) -> tuple[Fragment, SparseVector]:
+    def _fragment(self, chunk: Chunk) -> tuple[SourceChunk, SparseVector]:
         spaceless = SPACELESS.search(chunk.text)
         if chunk.index % TOLD_EVERY == 0 or self._spaceless != bool(spaceless):
             begin = spaceless.start() if spaceless else 0
             self._language = detect_language(chunk.text[begin : begin + TELLING])
             self._spaceless = bool(spaceless)
             self.languages.add(self._language)
-        fragment = Fragment(
+        fragment = SourceChunk(
             user_id=self._source.user_id,
             chat_id=self._source.chat_id,
             source_id=self._source.source_id,

@@ -3,27 +3,28 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Final
 
 from cognition.dates import Period, now
 from cognition.embedding import Embedder
-from cognition.embedding.embedder import clean
-from cognition.errors import Refused
-from cognition.memory.long_term.recall import ends
-from cognition.memory.session.catalog import Catalogue, Listing, Source, View
-from cognition.memory.session.chunk import Fragment, collection_spec, point_id
+from cognition.errors import InvalidInput
+from cognition.identity import check_chat
+from cognition.memory.session.catalog import Listing, Snapshot, Source, SourceTable
+from cognition.memory.session.chunk import SourceChunk, collection_spec, point_id
 from cognition.memory.session.conversation import CONVERSATION, Conversation
 from cognition.memory.session.indexer import Indexer
 from cognition.memory.session.passages import Found, passages
-from cognition.memory.session.ranking import closest, in_order
-from cognition.memory.session.saver import Progress, Saved, Saver, free_id
-from cognition.memory.session.versions import Versions
+from cognition.memory.session.ranking import rerank, top_candidates
+from cognition.memory.session.saver import Progress, Saver, SaveResult, free_id
+from cognition.memory.session.versions import VersionedPoints
 from cognition.memory.validation import UnknownSource, check_limit, checked_id, checked_moment
-from cognition.storage.resources import check_chat
 from cognition.storage.sqlite.database import Database
+from cognition.text.language import detect_language
+from cognition.text.sanitize import clean
+from cognition.text.truncate import head_and_tail
 from cognition.vectors import Filter, SparseVector, Vector, VectorEngine
-from cognition.vectors.bm25 import detect_language, query_terms
+from cognition.vectors.bm25 import query_terms
 
 OVERFETCH: Final = 3
 """Candidates by meaning and by words for each result."""
@@ -39,7 +40,7 @@ class SessionMemory:
         conversation: What was said in the chats.
     """
 
-    def __init__(self, versions: Versions, embedder: Embedder) -> None:
+    def __init__(self, versions: VersionedPoints, embedder: Embedder) -> None:
         self._versions = versions
         self._collection = versions.collection
         self._catalogue = versions.catalogue
@@ -56,7 +57,7 @@ class SessionMemory:
             StampMismatch: It was filled by another embedding model.
         """
         collection = await engine.collection(collection_spec(embedder.stamp))
-        versions = Versions(collection, Catalogue(database))
+        versions = VersionedPoints(collection, SourceTable(database))
         await asyncio.to_thread(versions.catalogue.abandon)
         await versions.clear()
         memory = cls(versions, embedder)
@@ -74,7 +75,7 @@ class SessionMemory:
         tags: Sequence[str] = (),
         created_at: float | None = None,
         on_progress: Progress | None = None,
-    ) -> Saved:
+    ) -> SaveResult:
         """Store a text under an id, whole, in place of what was there; the same text changes nothing.
 
         Args:
@@ -88,7 +89,7 @@ class SessionMemory:
             on_progress: Told of each batch.
 
         Raises:
-            Refused: An argument can't be meant, the text is blank, or it was deleted meanwhile.
+            InvalidInput: An argument can't be meant, the text is blank, or it was deleted meanwhile.
         """
         check_chat(user_id, chat_id)
         written = now() if created_at is None else checked_moment(created_at)
@@ -129,11 +130,11 @@ class SessionMemory:
 
         Raises:
             UnknownSource: There is no such source in the chat, or in any with `everywhere`.
-            Refused: An argument can't be meant.
+            InvalidInput: An argument can't be meant.
         """
         scope, source_id = _scope(user_id, chat_id, source_id, limit, everywhere=everywhere)
         check_limit("max_tokens", max_tokens)
-        query = ends(clean(query))
+        query = head_and_tail(clean(query))
         vector = (await self._embedder.aembed([query], "query"))[0]
         with self._versions.in_use():
             view = await self._view(user_id, scope, source_id)
@@ -152,10 +153,10 @@ class SessionMemory:
             terms = await asyncio.to_thread(_terms, query, view.languages)
             corpus = Filter(user_id, equals=chats)
             candidates = await self._collection.best(where, corpus, vector, terms, OVERFETCH * limit)
-            close = {one.id: one for one in closest(candidates, self._embedder.calibration, limit)}
+            close = {one.id: one for one in top_candidates(candidates, self._embedder.calibration, limit)}
             records = await self._collection.retrieve(user_id, list(close))
-        found = [(Fragment.from_payload(record.payload), close[record.id]) for record in records]
-        shown, omitted = passages(await asyncio.to_thread(in_order, query, found), max_tokens)
+        found = [(SourceChunk.from_payload(record.payload), close[record.id]) for record in records]
+        shown, omitted = passages(await asyncio.to_thread(rerank, query, found), max_tokens)
         return Found(shown, omitted, view.sources, view.indexing)
 
     async def sources(
@@ -172,7 +173,7 @@ class SessionMemory:
 
         Raises:
             UnknownSource: There is none of the id.
-            Refused: An argument can't be meant.
+            InvalidInput: An argument can't be meant.
         """
         scope, source_id = _scope(user_id, chat_id, source_id, limit, everywhere=everywhere)
         if source_id:
@@ -187,12 +188,12 @@ class SessionMemory:
 
     async def fragments(
         self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
-    ) -> list[Fragment]:
+    ) -> list[SourceChunk]:
         """The chunks of a source with these numbers, in that order."""
         with self._versions.in_use():
             ids = await self._points(user_id, chat_id, source_id, indexes)
             records = await self._collection.retrieve(user_id, list(ids))
-        return [Fragment.from_payload(record.payload) for record in records]
+        return [SourceChunk.from_payload(record.payload) for record in records]
 
     async def vectors(
         self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
@@ -208,13 +209,13 @@ class SessionMemory:
 
         Raises:
             UnknownSource: The chat has none of the id.
-            Refused: It is no id, or the conversation, which goes with the session.
+            InvalidInput: It is no id, or the conversation, which goes with the session.
         """
         check_chat(user_id, chat_id)
         source_id = checked_id(source_id)
         if source_id == CONVERSATION:
             msg = f"{CONVERSATION!r} is the record of this chat: it goes when the session is closed."
-            raise Refused(msg)
+            raise InvalidInput(msg)
         chunks = await asyncio.to_thread(self._catalogue.remove, user_id, chat_id, source_id)
         if chunks is None:
             raise await self._unknown(user_id, chat_id, source_id)
@@ -236,7 +237,7 @@ class SessionMemory:
         """Stop working in the background; the next start goes on there."""
         await self._indexer.aclose()
 
-    async def _view(self, user_id: str, scope: str | None, source_id: str) -> View:
+    async def _view(self, user_id: str, scope: str | None, source_id: str) -> Snapshot:
         view = await asyncio.to_thread(self._catalogue.view, user_id, scope, source_id)
         if source_id and not view.sources:
             raise await self._unknown(user_id, scope, source_id)
@@ -252,8 +253,10 @@ class SessionMemory:
         if source is None:
             raise await self._unknown(user_id, chat_id, source_id)
         if wrong := [index for index in indexes if not 0 <= index < source.chunks]:
-            msg = f"{source_id!r} has no chunk {brief(wrong[0])}: it has {source.chunks}, numbered from 0."
-            raise Refused(msg)
+            msg = (
+                f"{source_id!r} has no chunk {short_repr(wrong[0])}: it has {source.chunks}, numbered from 0."
+            )
+            raise InvalidInput(msg)
         return {point_id(source.version, index): index for index in indexes}
 
     async def _unknown(self, user_id: str, scope: str | None, source_id: str) -> UnknownSource:
@@ -267,7 +270,7 @@ def _scope(
     """The chat, None for all, and the source, empty for all, that are meant.
 
     Raises:
-        Refused: One of them can't be, or the limit can't.
+        InvalidInput: One of them can't be, or the limit can't.
     """
     check_chat(user_id, chat_id)
     check_limit("limit", limit)

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
-from cognition.errors import Refused
-from cognition.memory.session.catalog import Catalogue, State
+from cognition.errors import InvalidInput
+from cognition.memory.session.catalog import SourceTable, State
 from cognition.vectors import Filter, VectorCollection
 
 GONE: Final = "The source was deleted while it was being saved. Save it again if it is still wanted."
 
 
-class Versions:
+class VersionedPoints:
     """The points of session memory and the catalogue that says which of them are shown.
 
     Args:
@@ -20,7 +20,7 @@ class Versions:
         catalogue: Their versions.
     """
 
-    def __init__(self, collection: VectorCollection, catalogue: Catalogue) -> None:
+    def __init__(self, collection: VectorCollection, catalogue: SourceTable) -> None:
         self.collection = collection
         self.catalogue = catalogue
         self._inside: set[object] = set()
@@ -40,11 +40,11 @@ class Versions:
         """A block that changes the points of a version while it is in a state.
 
         Raises:
-            Refused: It is not in it any more: it was removed meanwhile.
+            InvalidInput: It is not in it any more: it was removed meanwhile.
         """
         with self.in_use():
             if await asyncio.to_thread(self.catalogue.state, version) != state:
-                raise Refused(GONE)
+                raise InvalidInput(GONE)
             yield
 
     async def clear(self) -> None:

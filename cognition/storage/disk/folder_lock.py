@@ -7,6 +7,8 @@ from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from pathlib import Path
 from typing import Self
 
+from cognition.errors import Unavailable
+
 LOCK_FILE = "lock"
 
 
@@ -19,7 +21,7 @@ class Holder:
     """Where its HTTP API answers; empty for a program that serves none."""
 
 
-class FolderInUse(RuntimeError):
+class FolderInUse(Unavailable):
     """Another process holds the folder."""
 
     def __init__(self, home: Path, holder: Holder) -> None:

@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 from typing import Final
 
+from cognition.errors import Unavailable
+
 LEAST_BYTES: Final = 32 << 20
 """More than the largest single write, beside what other programs may take meanwhile."""
 
 
-class DiskFull(RuntimeError):
+class DiskFull(Unavailable):
     """There is too little room to write safely; the message says where and how much. Nothing was changed."""
 
 

@@ -4,7 +4,7 @@ from hashlib import sha256
 from string import ascii_lowercase, digits
 from typing import Final
 
-from cognition.vectors import check_user
+from cognition.identity import check_user
 
 PLAIN: Final = frozenset(ascii_lowercase + digits + "-")
 

@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import _DeltaSnapshot  # what a delta channel leaves in a checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from cognition.concurrency.tasks import to_its_end, wait_out
+from cognition.concurrency.tasks import uninterruptible, wait_despite_cancel
 from cognition.settings import process_settings
 from cognition.storage.sqlite.serializer import thread_serializer
 
@@ -70,7 +70,7 @@ class ThreadSaver(AsyncSqliteSaver):
         super().__init__(conn, serde=serde)
         self._writing: set[asyncio.Future[None]] = set()
 
-    @to_its_end
+    @uninterruptible
     async def aput(
         self,
         config: RunnableConfig,
@@ -96,9 +96,9 @@ class ThreadSaver(AsyncSqliteSaver):
         writing = asyncio.ensure_future(self._put_writes(config, writes, task_id, task_path))
         self._writing.add(writing)
         writing.add_done_callback(self._writing.discard)
-        await wait_out(writing)
+        await wait_despite_cancel(writing)
 
-    @to_its_end
+    @uninterruptible
     async def written(self) -> None:
         """Wait for the writes that were begun: a cancelled run waits for none of those of its last steps."""
         if self._writing:
@@ -108,13 +108,13 @@ class ThreadSaver(AsyncSqliteSaver):
         async with self._undone():
             await super().aput_writes(*given)
 
-    @to_its_end
+    @uninterruptible
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete all of a thread."""
         async with self._undone():
             await super().adelete_thread(thread_id)
 
-    @to_its_end
+    @uninterruptible
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Delete whole threads (`delete`), or all that their newest state can do without (`keep_latest`)."""
         await self.setup()
@@ -126,7 +126,7 @@ class ThreadSaver(AsyncSqliteSaver):
                 for _, namespace in await self._places("thread_id = ?", thread_id):
                     await self._forget(thread_id, namespace, NOT_THE_NEWEST)
 
-    @to_its_end
+    @uninterruptible
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy a thread with everything that its states are rebuilt from."""
         await self.setup()
@@ -140,7 +140,7 @@ class ThreadSaver(AsyncSqliteSaver):
                     (target_thread_id, source_thread_id),
                 )
 
-    @to_its_end
+    @uninterruptible
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Delete the checkpoints of runs, but for those that other runs' messages are built on."""
         await self.setup()

@@ -7,7 +7,7 @@ from pathlib import Path
 from cognition.storage.sqlite.checkpointer import ThreadSaver, open_checkpointer
 
 
-class Savers:
+class CheckpointerPool:
     """Opens a checkpointer when a loop first asks for one; each has a connection of its own.
 
     Args:

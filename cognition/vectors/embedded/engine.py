@@ -13,7 +13,8 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as edge
 
-from cognition.concurrency.tasks import wait_out
+from cognition.concurrency.tasks import wait_despite_cancel
+from cognition.identity import check_user
 from cognition.storage.disk.folder_lock import FolderLock
 from cognition.storage.disk.free_space import require_room
 from cognition.vectors.embedded import requests
@@ -28,7 +29,6 @@ from cognition.vectors.port import (
     Scores,
     SparseVector,
     Vector,
-    check_user,
 )
 
 P = ParamSpec("P")
@@ -201,7 +201,7 @@ class EmbeddedCollection:
 
     async def _change(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         """The same for a write; who is cancelled meanwhile waits for it, so that nothing is written after."""
-        await wait_out(asyncio.ensure_future(self._call(function, *args, **kwargs)))
+        await wait_despite_cancel(asyncio.ensure_future(self._call(function, *args, **kwargs)))
 
     def _counted(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         with self._changing:

@@ -10,7 +10,7 @@ import qdrant_edge as edge
 
 from cognition.embedding import Stamp
 from cognition.storage.disk.free_space import require_room
-from cognition.vectors.port import TENANT, CollectionSpec, Damaged, StampMismatch
+from cognition.vectors.port import TENANT, CollectionSpec, CorruptStore, StampMismatch
 
 STAMP_FILE: Final = "stamp.json"
 SHARD_FOLDER: Final = "shard"
@@ -25,7 +25,7 @@ def open_shard(folder: Path, spec: CollectionSpec) -> edge.EdgeShard:
 
     Raises:
         StampMismatch: It was filled by another embedding model. Nothing is changed.
-        Damaged: It can't be read.
+        CorruptStore: It can't be read.
         DiskFull: There is no room to open it.
     """
     if not folder.exists():
@@ -34,13 +34,13 @@ def open_shard(folder: Path, spec: CollectionSpec) -> edge.EdgeShard:
     try:
         stored = Stamp(**json.loads((folder / STAMP_FILE).read_bytes()))
     except (OSError, ValueError, TypeError) as error:
-        raise Damaged(_damaged(folder, error)) from error
+        raise CorruptStore(_damaged(folder, error)) from error
     if stored != spec.stamp:
         raise StampMismatch(_mismatch(spec, stored))
     try:
         return edge.EdgeShard.load(str(folder / SHARD_FOLDER))
     except Exception as error:  # the engine has no exceptions of its own
-        raise Damaged(_damaged(folder, error)) from error
+        raise CorruptStore(_damaged(folder, error)) from error
 
 
 def _create(folder: Path, spec: CollectionSpec) -> None:

@@ -1,16 +1,22 @@
 """Work on threads of sub-agents: one at a time, and stopped with their chat."""
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from cognition.concurrency.event_loop import wait_for
-from cognition.concurrency.exclusive_runs import Claims, ThreadBusy, ThreadStopped
+from cognition.concurrency.exclusive_runs import ExclusiveRuns, RunBusy, RunStopped
 from cognition.storage.agent_threads import AgentThread
 
 ONE = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="agent")
 OTHERS = [replace(ONE, sub_sid="dlg_2"), replace(ONE, chat_id="d"), replace(ONE, user_id="bob")]
+
+
+async def run(runs: ExclusiveRuns, thread: AgentThread, work: Coroutine[Any, Any, Any]) -> Any:
+    return await runs.run(thread.key, (thread.user_id, thread.chat_id), work)
 
 
 async def forever(begun: asyncio.Event) -> None:
@@ -19,35 +25,35 @@ async def forever(begun: asyncio.Event) -> None:
 
 
 async def test_p29_a_thread_has_one_holder_at_a_time() -> None:
-    claims, over = Claims(), asyncio.Event()
-    working = asyncio.create_task(claims.run(ONE, over.wait()))
-    while not claims.holds(ONE):  # noqa: ASYNC110  # for the loop to come round
+    runs, over = ExclusiveRuns(), asyncio.Event()
+    working = asyncio.create_task(run(runs, ONE, over.wait()))
+    while not runs.is_running(ONE.key):  # noqa: ASYNC110  # for the loop to come round
         await asyncio.sleep(0)
-    with pytest.raises(ThreadBusy, match="dlg_1"):
-        await claims.run(ONE, over.wait())
-    assert not any(map(claims.holds, OTHERS))
+    with pytest.raises(RunBusy, match="busy"):
+        await run(runs, ONE, over.wait())
+    assert not any(runs.is_running(thread.key) for thread in OTHERS)
     over.set()
     assert await working
-    assert not claims.holds(ONE)
-    assert await claims.run(ONE, over.wait())
+    assert not runs.is_running(ONE.key)
+    assert await run(runs, ONE, over.wait())
 
 
 async def test_p48_stopping_a_chat_stops_its_own_threads_on_every_loop() -> None:
-    claims, begun = Claims(), [asyncio.Event() for _ in OTHERS]
-    here = asyncio.create_task(claims.run(ONE, forever(begun[0])))
+    runs, begun = ExclusiveRuns(), [asyncio.Event() for _ in OTHERS]
+    here = asyncio.create_task(run(runs, ONE, forever(begun[0])))
     elsewhere = asyncio.create_task(
-        asyncio.to_thread(wait_for, claims.run(OTHERS[0], forever(asyncio.Event())))
+        asyncio.to_thread(wait_for, run(runs, OTHERS[0], forever(asyncio.Event())))
     )
     kept = [
-        asyncio.create_task(claims.run(thread, begun[n].wait()))
+        asyncio.create_task(run(runs, thread, begun[n].wait()))
         for n, thread in ((1, OTHERS[1]), (2, OTHERS[2]))
     ]
-    while not all(map(claims.holds, [ONE, *OTHERS])):  # noqa: ASYNC110
+    while not all(runs.is_running(thread.key) for thread in (ONE, *OTHERS)):  # noqa: ASYNC110
         await asyncio.sleep(0)
-    await claims.stop("ada", "c")
-    assert [claims.holds(thread) for thread in (ONE, *OTHERS)] == [False, False, True, True]
+    await runs.stop_group(("ada", "c"))
+    assert [runs.is_running(thread.key) for thread in (ONE, *OTHERS)] == [False, False, True, True]
     for stopped in (here, elsewhere):
-        with pytest.raises(ThreadStopped):
+        with pytest.raises(RunStopped):
             await stopped
     for event in begun:
         event.set()
@@ -55,7 +61,7 @@ async def test_p48_stopping_a_chat_stops_its_own_threads_on_every_loop() -> None
 
 
 async def test_p48_stopping_waits_for_what_can_not_be_left_half_way() -> None:
-    claims, begun, done = Claims(), asyncio.Event(), []
+    runs, begun, done = ExclusiveRuns(), asyncio.Event(), []
 
     async def work() -> None:
         try:
@@ -64,19 +70,19 @@ async def test_p48_stopping_waits_for_what_can_not_be_left_half_way() -> None:
             await asyncio.sleep(0)
             done.append("undone")
 
-    working = asyncio.create_task(claims.run(ONE, work()))
+    working = asyncio.create_task(run(runs, ONE, work()))
     await begun.wait()
-    await claims.stop("ada", "c")
+    await runs.stop_group(("ada", "c"))
     assert done == ["undone"]
-    with pytest.raises(ThreadStopped):
+    with pytest.raises(RunStopped):
         await working
 
 
 async def test_a_caller_that_is_cancelled_is_cancelled_though_its_thread_is_stopped_too() -> None:
-    claims, begun = Claims(), asyncio.Event()
-    working = asyncio.create_task(claims.run(ONE, forever(begun)))
+    runs, begun = ExclusiveRuns(), asyncio.Event()
+    working = asyncio.create_task(run(runs, ONE, forever(begun)))
     await begun.wait()
     working.cancel()
-    await claims.stop("ada", "c")
+    await runs.stop_group(("ada", "c"))
     with pytest.raises(asyncio.CancelledError):
         await working

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cognition.concurrency.tasks import side_by_side
+from cognition.concurrency.tasks import run_workers
 
 
 async def test_what_they_share_is_done_once() -> None:
@@ -15,7 +15,7 @@ async def test_what_they_share_is_done_once() -> None:
             await asyncio.sleep(0)
             done.append(thing)
 
-    await side_by_side(work, 3)
+    await run_workers(work, 3)
     assert sorted(done) == list(range(100))
 
 
@@ -31,7 +31,7 @@ async def test_when_one_fails_the_others_are_ended_and_its_error_is_told() -> No
             ended.append("cancelled")
 
     with pytest.raises(OSError, match="no space left"):
-        await side_by_side(work, 3)
+        await run_workers(work, 3)
     assert ended == ["cancelled"] * 2
 
 
@@ -45,7 +45,7 @@ async def test_who_waits_for_them_ends_them_when_cancelled() -> None:
         finally:
             ended.append("cancelled")
 
-    waiting = asyncio.ensure_future(side_by_side(work, 2))
+    waiting = asyncio.ensure_future(run_workers(work, 2))
     await begun.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cognition.documents.excerpts import QUERY, Candidate, representative, spread
+from cognition.documents.excerpts import QUERY, ExcerptCandidate, representative, spread
 from cognition.embedding import load_embedder
 
 THEMES = {
@@ -16,7 +16,7 @@ THEMES = {
 }
 
 
-def document(repeated: int, *, headings: bool) -> list[Candidate]:
+def document(repeated: int, *, headings: bool) -> list[ExcerptCandidate]:
     passages = [
         ((theme,) if headings else (), f"{text} This is note {number}.")
         for theme, text in THEMES.items()
@@ -30,10 +30,10 @@ def document(repeated: int, *, headings: bool) -> list[Candidate]:
             "Conclusion: this report summed up the year, and its main result is a surplus.",
         ),
     ]
-    return [Candidate(index, text, titles) for index, (titles, text) in enumerate(ends)]
+    return [ExcerptCandidate(index, text, titles) for index, (titles, text) in enumerate(ends)]
 
 
-def chosen(candidates: list[Candidate], keep: int) -> list[Candidate]:
+def chosen(candidates: list[ExcerptCandidate], keep: int) -> list[ExcerptCandidate]:
     embedder = load_embedder("use-multilingual", Path())
     vectors = embedder.embed([candidate.text for candidate in candidates], "passage")
     return representative(candidates, vectors, embedder.embed([QUERY], "query")[0], keep)
@@ -53,7 +53,7 @@ def test_excerpts_cover_the_ends_and_every_theme_in_reading_order(headings: bool
 
 def test_what_answers_the_strategic_question_is_taken() -> None:
     candidates = document(12, headings=False)
-    telling = Candidate(
+    telling = ExcerptCandidate(
         20, "The main points and conclusions of this document: its purpose is to recommend a new pier.", ()
     )
     candidates[20] = telling
@@ -68,9 +68,9 @@ def test_a_small_document_is_its_own_excerpts() -> None:
 def test_blank_and_tiny_chunks_stand_for_nothing() -> None:
     candidates = document(12, headings=False)
     for place in range(2, 40, 3):
-        candidates[place] = Candidate(place, " \n---\n ", ())
+        candidates[place] = ExcerptCandidate(place, " \n---\n ", ())
     assert all(len(excerpt.text) > 20 for excerpt in chosen(candidates, 10))
-    blank = [Candidate(number, " ", ()) for number in range(30)]
+    blank = [ExcerptCandidate(number, " ", ()) for number in range(30)]
     assert [e.index for e in chosen(blank, 10)] == [0, 29]
 
 

@@ -15,7 +15,7 @@ import pytest
 from openpyxl import Workbook
 
 from cognition.documents import isolation as conversion
-from cognition.documents.extraction import Extracted, Unreadable, extract
+from cognition.documents.extraction import Extracted, UnreadableFile, extract
 from cognition.documents.file_type import Kind, kind_of
 from cognition.documents.zip_limits import LARGEST_MARKUP, MOST_PARTS
 from tests.unit.documents.samples import STAMP, archive, docx, epub, pdf, pptx, xlsx
@@ -34,7 +34,7 @@ def read(path: Path) -> tuple[str, Extracted]:
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableFile) as refused:
         extract(path, kind_of(path), path.with_suffix(".out"))
     return str(refused.value)
 
@@ -107,9 +107,9 @@ def test_pages_of_a_pdf_are_a_pdf(put: Put) -> None:
     path = put("a.pdf", pdf(["First.", "Second.", "Third."]))
     pages = put("pages.pdf", conversion.picked(path, [1, 3], 1 << 20))
     assert read(pages)[0] == "## Page 1\n\nFirst.\n\n## Page 2\n\nThird.\n\n"
-    with pytest.raises(Unreadable, match=r"^They take 0 MiB, and a model is sent 0: give them as files"):
+    with pytest.raises(UnreadableFile, match=r"^They take 0 MiB, and a model is sent 0: give them as files"):
         conversion.picked(path, [1, 3], 100)
-    with pytest.raises(Unreadable, match=r"'b\.pdf' is damaged"):
+    with pytest.raises(UnreadableFile, match=r"'b\.pdf' is damaged"):
         conversion.picked(put("b.pdf", b"%PDF-1.7"), [1], 100)
 
 
@@ -224,7 +224,7 @@ def test_p61_a_file_over_the_limit_says_the_limit(put: Put) -> None:
     path = put("a.html", b"<html>")
     with path.open("r+b") as file:
         file.truncate(LARGEST_MARKUP + 1)
-    with pytest.raises(Unreadable, match="web pages are read up to 32 MiB"):
+    with pytest.raises(UnreadableFile, match="web pages are read up to 32 MiB"):
         extract(path, Kind("document", "text/html", "html"), path.with_suffix(".out"))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from cognition.context import BoundContext
 from cognition.documents import extraction
-from cognition.documents.errors import Unreadable
+from cognition.documents.errors import UnreadableFile
 from cognition.documents.isolation import converted
 from cognition.documents.output import Extracted, write
 from cognition.services import Services
@@ -65,7 +65,7 @@ def test_the_process_is_told_no_secret(
 ) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "sesame")
     library.write_text("import os\nraise RuntimeError(sorted(os.environ))")
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableFile) as raised:
         converted(put("tea.html", PAGE), "html", tmp_path / "into")
     assert "RuntimeError" in str(raised.value)
     assert "GOOGLE" not in str(raised.value)
@@ -91,7 +91,7 @@ def crashing(pdfium: Path) -> None:
 @pytest.fixture
 def refusal(put: Put, tmp_path: Path) -> Callable[..., str]:
     def read(name: str = "tea.html", content: bytes = PAGE) -> str:
-        with pytest.raises(Unreadable) as refused:
+        with pytest.raises(UnreadableFile) as refused:
             converted(put(name, content), name.rpartition(".")[2], tmp_path / "out")
         return str(refused.value)
 

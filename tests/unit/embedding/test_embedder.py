@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from blockbuster import blockbuster_ctx
 
-from cognition.embedding import Embedder, EmbeddingUnavailable, Role, Stamp, load_embedder
+from cognition.embedding import Embedder, EmbeddingUnavailable, Stamp, TextRole, load_embedder
 from cognition.embedding.embedder import EXCERPT_CHARS, EXCERPTS, Vectors
 
 FILLER = "The committee agreed that the bridge near the station needs another study first. "
@@ -97,7 +97,7 @@ def test_p52_of_a_line_of_a_megabyte_a_bounded_part_is_read(
     read: list[int] = []
     encode = embedder._encode
 
-    def counted(texts: Sequence[str], role: Role) -> Vectors:
+    def counted(texts: Sequence[str], role: TextRole) -> Vectors:
         read.extend(map(len, texts))
         return encode(texts, role)
 
@@ -159,7 +159,7 @@ class Gated(Embedder):
     def _count(self, text: str) -> int:
         return len(text)
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         self.begun.set()
         assert self.gate.wait(30)
         self.encoded += len(texts)

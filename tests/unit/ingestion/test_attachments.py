@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from cognition.ingestion.attachments import attached, clean_name, read_attachment, with_references
-from cognition.storage.files import NotTaken
+from cognition.storage.files import FileRejected
 
 MIB = 1 << 20
 TEXT = "héllo"
@@ -88,7 +88,7 @@ def test_a_text_is_a_note_and_an_address_is_kept_and_not_opened() -> None:
     ],
 )
 def test_what_is_no_file_or_too_large_is_a_sentence(item: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(NotTaken, match=sentence):
+    with pytest.raises(FileRejected, match=sentence):
         read_attachment(item, MIB)
 
 

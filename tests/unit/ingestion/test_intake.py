@@ -9,8 +9,8 @@ import pytest
 from cognition.ingestion.attachments import Attachment
 from cognition.ingestion.intake import MOST_FILES, Intake, from_path
 from cognition.settings import Settings
-from cognition.storage.files import Files, NotTaken
-from cognition.storage.resources import Registry
+from cognition.storage.files import FileRejected, Files
+from cognition.storage.resources import ResourceTable
 from cognition.storage.sqlite.database import Database
 from tests.unit.documents.samples import archive
 
@@ -22,7 +22,9 @@ def open_intake(tmp_path: Path) -> Iterator[Open]:
     database = Database(tmp_path / "home")
 
     def make(**own: Any) -> Intake:
-        return Intake(Files(tmp_path / "home"), Registry(database), Settings(home=tmp_path / "home", **own))
+        return Intake(
+            Files(tmp_path / "home"), ResourceTable(database), Settings(home=tmp_path / "home", **own)
+        )
 
     yield make
     database.close()
@@ -97,7 +99,7 @@ def test_a_folders_files_are_taken_when_asked_for_without_the_hidden_and_what_le
 def test_a_folder_of_too_many_files_is_refused_as_a_whole(tmp_path: Path) -> None:
     for number in range(MOST_FILES + 1):
         (tmp_path / f"{number}").touch()
-    with pytest.raises(NotTaken, match="more than 1,000"):
+    with pytest.raises(FileRejected, match="more than 1,000"):
         list(from_path(tmp_path, recursive=True))
 
 

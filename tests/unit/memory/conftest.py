@@ -10,7 +10,7 @@ import pytest
 
 from cognition.memory.long_term.memory import Memory
 from cognition.memory.long_term.store import LongTermMemory
-from cognition.memory.long_term.writer import Written
+from cognition.memory.long_term.writer import WriteResult
 from cognition.rehearsal import RehearsalServer, Reply, Request
 from cognition.services import Services
 from tests.conftest import DISTILLATION
@@ -49,7 +49,7 @@ def distil(rehearsal: RehearsalServer) -> Distil:
 def keep(memory: LongTermMemory) -> Keep:
     """Write a fact of Ada's."""
 
-    async def write(fact: str, importance: object = 3, **own: Any) -> Written:
+    async def write(fact: str, importance: object = 3, **own: Any) -> WriteResult:
         given = {"user_id": "ada", "chat_id": "chat", "artifact_name": PROFILE, **own}
         return await memory.write(fact=fact, importance=importance, **given)
 

@@ -8,14 +8,14 @@ ROOT = Path(__file__).parents[3]
 def test_what_is_loaded_is_spared_once_and_what_comes_later_is_collected() -> None:
     code = """
 import gc, weakref
-from cognition.collector import spare_what_is_loaded
-spare_what_is_loaded()
+from cognition.models.client import freeze_gc
+freeze_gc()
 spared = gc.get_freeze_count()
 class Node: pass
 node = Node(); node.itself = node
 gone = weakref.ref(node)
 del node
-spare_what_is_loaded()
+freeze_gc()
 assert gc.get_freeze_count() == spared > 1_000
 gc.collect()
 assert gone() is None

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from skills_ref import validate
 
-from cognition.skills.skill import Skill, SkillRefused
-from cognition.skills.vault import KEPT_VERSIONS, MOST_BYTES, SHIPPED, Unreadable, Vault
+from cognition.skills.skill import InvalidSkill, Skill
+from cognition.skills.vault import KEPT_VERSIONS, MOST_BYTES, SHIPPED, UnreadableSkill, Vault
 
 ROOT = Path(__file__).parents[3]
 BODY = "You are a baker.\n\n## Method\n\n1. Knead."
@@ -87,8 +87,8 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 def reason(vault: Vault, skill_id: str = "baker") -> str:
     (entry,) = (entry for entry in vault.skills() if entry.skill_id == skill_id)
-    assert isinstance(entry, Unreadable), entry
-    with pytest.raises(SkillRefused) as told:
+    assert isinstance(entry, UnreadableSkill), entry
+    with pytest.raises(InvalidSkill) as told:
         vault.find_skill(skill_id)
     assert str(told.value) == f"The skill {skill_id!r} can't be read: {entry.reason}"
     return entry.reason
@@ -159,7 +159,7 @@ def test_what_is_too_short_or_too_long_is_refused_and_changes_nothing(
     forge(vault)
     before = tree(home)
     given = {"skill_id": "baker", "title": "Baker", "description": "Bakes.", "instructions": BODY}
-    with pytest.raises(SkillRefused, match=refused):
+    with pytest.raises(InvalidSkill, match=refused):
         vault.save_skill(**{**given, **own})
     assert tree(home) == before
 
@@ -247,12 +247,12 @@ def test_the_users_own_hides_the_shipped_one_even_while_it_cannot_be_read(
     assert vault.find_skill("architect").origin == "shipped"
     write("broken", "architect")
     assert "must begin with" in reason(vault, "architect")
-    with pytest.raises(SkillRefused, match="can't be read"):
+    with pytest.raises(InvalidSkill, match="can't be read"):
         vault.get_skill_content("architect")
 
 
 def test_shipped_experts_are_never_deleted(vault: Vault) -> None:
-    with pytest.raises(SkillRefused, match="You have no skill 'architect' of your own"):
+    with pytest.raises(InvalidSkill, match="You have no skill 'architect' of your own"):
         vault.delete_skill("architect")
     assert (SHIPPED / "architect" / "SKILL.md").is_file()
     assert vault.get_skill_content("architect") == (SHIPPED / "architect" / "SKILL.md").read_text("utf-8")
@@ -260,7 +260,7 @@ def test_shipped_experts_are_never_deleted(vault: Vault) -> None:
 
 def test_all_that_is_wrong_with_some_ids_is_told_at_once(vault: Vault, write: Callable[..., Path]) -> None:
     write("broken")
-    with pytest.raises(SkillRefused) as told:
+    with pytest.raises(InvalidSkill) as told:
         vault.find_skills(["architect", "archtect", "baker", "zzz", "../x"])
     assert str(told.value) == (
         "No skill has the id 'archtect'; near it: architect. "
@@ -326,12 +326,12 @@ def test_p79_what_is_no_id_reaches_nothing(vault: Vault, home: Path, skill_id: s
     forge(vault)
     forge(Vault(home, "bob"))
     before = tree(home.parent)
-    with pytest.raises(SkillRefused, match=NO_IDS[skill_id]):
+    with pytest.raises(InvalidSkill, match=NO_IDS[skill_id]):
         forge(vault, skill_id)
-    with pytest.raises(SkillRefused, match=NO_IDS[skill_id]):
+    with pytest.raises(InvalidSkill, match=NO_IDS[skill_id]):
         vault.versions(skill_id)
     for act in (vault.find_skill, vault.get_skill_content, vault.delete_skill):
-        with pytest.raises(SkillRefused, match=r"No skill has|You have no skill"):
+        with pytest.raises(InvalidSkill, match=r"No skill has|You have no skill"):
             act(skill_id)
     assert tree(home.parent) == before
 
@@ -345,7 +345,7 @@ def test_p79_a_link_leads_nowhere(vault: Vault, home: Path, tmp_path: Path, link
     path.symlink_to(secret / linked)
     before = tree(secret)
     for act in (vault.find_skill, vault.get_skill_content, vault.delete_skill, lambda i: forge(vault, i)):
-        with pytest.raises(SkillRefused, match="is a link") as told:
+        with pytest.raises(InvalidSkill, match="is a link") as told:
             act("baker")
         assert "ecret" not in str(told.value)
     assert tree(secret) == before
@@ -358,7 +358,7 @@ def test_p79_a_linked_file_is_neither_read_nor_written(vault: Vault, tmp_path: P
     path.parent.mkdir(parents=True)
     path.symlink_to(secret)
     for act in (vault.find_skill, vault.get_skill_content, lambda i: forge(vault, i)):
-        with pytest.raises(SkillRefused, match="is a link"):
+        with pytest.raises(InvalidSkill, match="is a link"):
             act("baker")
     vault.delete_skill("baker")
     assert secret.read_text().endswith("You are secret.")
@@ -378,7 +378,7 @@ def test_p79_a_link_among_the_versions_leads_nowhere(
     path.symlink_to(secret)
     before = tree(secret)
     for act in (vault.versions, vault.delete_skill, lambda skill_id: forge(vault, skill_id, "Other.")):
-        with pytest.raises(SkillRefused, match="is a link"):
+        with pytest.raises(InvalidSkill, match="is a link"):
             act("baker")
     assert tree(secret) == before
     assert vault.find_skill("baker").instructions == BODY
@@ -400,7 +400,7 @@ def test_p47_no_user_reaches_what_another_has(home: Path, vault: Vault, other: s
     before = tree(home)
     assert all(entry.origin == "shipped" for entry in stranger.skills())
     for act in (stranger.find_skill, stranger.get_skill_content, stranger.delete_skill):
-        with pytest.raises(SkillRefused):
+        with pytest.raises(InvalidSkill):
             act("baker")
     assert stranger.versions("baker") == {}
     assert tree(home) == before

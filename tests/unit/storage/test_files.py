@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cognition.storage.files import LEFT_SECONDS, Files, NotTaken
+from cognition.storage.files import LEFT_SECONDS, FileRejected, Files
 from cognition.storage.resources import Resource
 
 ROOT = Path(__file__).parents[3]
@@ -61,9 +61,9 @@ def test_p61_what_is_too_large_or_no_file_leaves_nothing(tmp_path: Path) -> None
     os.mkfifo(pipe)
     link.symlink_to("/etc/hostname")
     folder.mkdir()
-    with pytest.raises(NotTaken, match="It is larger than"):
+    with pytest.raises(FileRejected, match="It is larger than"):
         files.store("ada", "c", b"0123456789", name="a", limit=9)
-    with pytest.raises(NotTaken, match="no regular file"):
+    with pytest.raises(FileRejected, match="no regular file"):
         files.store("ada", "c", pipe, name="a", limit=9)
     for path in (link, folder, tmp_path / "none"):
         with pytest.raises(OSError):  # noqa: PT011  # each system has its own words

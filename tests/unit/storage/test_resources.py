@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from cognition.errors import Refused
-from cognition.storage.resources import Registry, native_id
+from cognition.errors import InvalidInput
+from cognition.storage.resources import ResourceTable, native_id
 from cognition.storage.sqlite.database import Database
 
 
 @pytest.fixture
-def registry(tmp_path: Path) -> Iterator[Registry]:
+def registry(tmp_path: Path) -> Iterator[ResourceTable]:
     database = Database(tmp_path)
-    yield Registry(database)
+    yield ResourceTable(database)
     database.close()
 
 
@@ -30,7 +30,7 @@ def given(name: str = "notes.md", sha256: str = "", **own: Any) -> dict[str, Any
     return {"name": name, **content, **own}
 
 
-def test_an_id_is_native_plain_and_unique_within_a_millisecond(registry: Registry) -> None:
+def test_an_id_is_native_plain_and_unique_within_a_millisecond(registry: ResourceTable) -> None:
     added = [registry.add("ada/../é", "chat 1", **given(str(number)))[0] for number in range(500)]
     assert len({row.id for row in added}) == 500
     assert all(re.fullmatch(r"U_ada-_C_chat-1_T_\d{13}", row.id) for row in added)
@@ -39,7 +39,7 @@ def test_an_id_is_native_plain_and_unique_within_a_millisecond(registry: Registr
 
 def test_users_whose_plain_names_are_alike_and_threads_at_once_get_ids_of_their_own(tmp_path: Path) -> None:
     databases = [Database(tmp_path) for _ in range(3)]  # as three processes would
-    registries = [Registry(database) for database in databases]
+    registries = [ResourceTable(database) for database in databases]
 
     def add(number: int) -> str:
         registry = registries[number % 3]
@@ -52,7 +52,7 @@ def test_users_whose_plain_names_are_alike_and_threads_at_once_get_ids_of_their_
         database.close()
 
 
-def test_p60_a_content_is_there_once_in_a_chat_whatever_its_name(registry: Registry) -> None:
+def test_p60_a_content_is_there_once_in_a_chat_whatever_its_name(registry: ResourceTable) -> None:
     first, new = registry.add("ada", "c", **given("a.md", "same"))
     again, newer = registry.add("ada", "c", **given("b.md", "same"))
     assert (new, newer) == (True, False)
@@ -62,7 +62,7 @@ def test_p60_a_content_is_there_once_in_a_chat_whatever_its_name(registry: Regis
     assert [row.name for row in registry.find("ada", "c")] == ["a.md"]
 
 
-def test_p46_the_newest_comes_first_and_what_is_asked_for_is_found(registry: Registry) -> None:
+def test_p46_the_newest_comes_first_and_what_is_asked_for_is_found(registry: ResourceTable) -> None:
     for name, kind in (("Été.pdf", "document"), ("b.png", "image"), ("c.txt", "text")):
         registry.add("ada", "c", **given(name, resource_type=kind))
     png = registry.find("ada", "c", resource_type="image")[0]
@@ -74,7 +74,7 @@ def test_p46_the_newest_comes_first_and_what_is_asked_for_is_found(registry: Reg
     assert registry.find("ada", "c", term="%") == []
 
 
-def test_a_change_leaves_the_rest_and_says_when_it_was(registry: Registry) -> None:
+def test_a_change_leaves_the_rest_and_says_when_it_was(registry: ResourceTable) -> None:
     row, _ = registry.add("ada", "c", **given())
     changed = registry.update("ada", row.id, status="VECTORIZED_SUM_UP", chunks=7)
     assert changed is not None
@@ -83,7 +83,7 @@ def test_a_change_leaves_the_rest_and_says_when_it_was(registry: Registry) -> No
     assert registry.update("ada", "none", chunks=1) is None
 
 
-def test_p47_no_path_leads_to_another_users_resource(registry: Registry) -> None:
+def test_p47_no_path_leads_to_another_users_resource(registry: ResourceTable) -> None:
     row, _ = registry.add("ada", "c", **given())
     assert registry.get("bob", row.id) is None
     assert registry.update("bob", row.id, status="FAILED") is None
@@ -96,7 +96,7 @@ def test_p47_no_path_leads_to_another_users_resource(registry: Registry) -> None
 
 
 @pytest.mark.parametrize("nobody", ["", " ", None])
-def test_p47_a_missing_user_is_nobody(registry: Registry, nobody: Any) -> None:
+def test_p47_a_missing_user_is_nobody(registry: ResourceTable, nobody: Any) -> None:
     row, _ = registry.add("ada", "c", **given())
     calls = [
         lambda: registry.add(nobody, "c", **given()),
@@ -112,12 +112,12 @@ def test_p47_a_missing_user_is_nobody(registry: Registry, nobody: Any) -> None:
     assert registry.get("ada", row.id) == row
 
 
-def test_a_missing_chat_is_none(registry: Registry) -> None:
+def test_a_missing_chat_is_none(registry: ResourceTable) -> None:
     with pytest.raises(ValueError, match="thread_id"):
         registry.add("ada", " ", **given())
 
 
-def test_p62_a_purge_takes_one_chat_and_no_other(registry: Registry) -> None:
+def test_p62_a_purge_takes_one_chat_and_no_other(registry: ResourceTable) -> None:
     for chat in ("one", "two"):
         registry.add("ada", chat, **given("a", "same"))
         registry.add("ada", chat, **given("b"))
@@ -128,27 +128,27 @@ def test_p62_a_purge_takes_one_chat_and_no_other(registry: Registry) -> None:
 
 def test_a_registry_outlives_its_process(tmp_path: Path) -> None:
     database = Database(tmp_path)
-    row, _ = Registry(database).add("ada", "c", **given())
+    row, _ = ResourceTable(database).add("ada", "c", **given())
     database.close()
     database = Database(tmp_path)
-    assert Registry(database).get("ada", row.id) == row
+    assert ResourceTable(database).get("ada", row.id) == row
     database.close()
 
 
 @pytest.mark.parametrize("chat", ["", " ", None, 7, "a\ud83d"])
-def test_p52_a_chat_that_is_none_is_refused_by_its_name(registry: Registry, chat: Any) -> None:
+def test_p52_a_chat_that_is_none_is_refused_by_its_name(registry: ResourceTable, chat: Any) -> None:
     registry.add("ada", "a?", **given())
     for call in (
         lambda: registry.add("ada", chat, **given()),
         lambda: registry.find("ada", chat),
         lambda: registry.purge("ada", chat),
     ):
-        with pytest.raises(Refused, match=r"^The chat .* (is blank: run|holds half a character: pass)"):
+        with pytest.raises(InvalidInput, match=r"^The chat .* (is blank: run|holds half a character: pass)"):
             call()
     assert len(registry.find("ada", "a?")) == 1
 
 
-def test_p52_half_a_character_finds_nothing_and_is_kept_as_a_question_mark(registry: Registry) -> None:
+def test_p52_half_a_character_finds_nothing_and_is_kept_as_a_question_mark(registry: ResourceTable) -> None:
     half = "a\ud83d"
     row, _ = registry.add("ada", "c", **given(message_id=half))
     assert registry.get("ada", half) is None

@@ -1,10 +1,10 @@
 import pytest
 
-from cognition.text.plural import counted
+from cognition.text.plural import pluralize
 
 
 @pytest.mark.parametrize(
     ("number", "told"), [(0, "0 steps"), (1, "1 step"), (2, "2 steps"), (1_000, "1,000 steps")]
 )
 def test_a_noun_is_in_the_plural_for_all_but_one(number: int, told: str) -> None:
-    assert counted(number, "step") == told
+    assert pluralize(number, "step") == told

@@ -16,8 +16,9 @@ from cognition.memory.long_term.memory import collection_spec
 from cognition.services import Services
 from cognition.storage.disk.folder_lock import FolderInUse, FolderLock, holder_of
 from cognition.storage.disk.free_space import DiskFull
-from cognition.vectors import Damaged, Filter, Point, SparseVector, StampMismatch, open_engine
-from cognition.vectors.bm25 import detect_language, document_terms, query_terms
+from cognition.text.language import detect_language
+from cognition.vectors import CorruptStore, Filter, Point, SparseVector, StampMismatch, open_engine
+from cognition.vectors.bm25 import document_terms, query_terms
 from tests.unit.memory.conftest import stored
 from tests.unit.memory.long_term.test_refusals import NAUGHTY
 
@@ -115,7 +116,7 @@ async def test_what_cannot_be_read_is_named_and_left_as_it_is(
     broken = tmp_path / "vectors" / spec.name / name
     broken.write_bytes(content)
     engine = await asyncio.to_thread(open_engine, tmp_path)
-    with pytest.raises(Damaged, match=rf"{spec.name}' can't be read"):
+    with pytest.raises(CorruptStore, match=rf"{spec.name}' can't be read"):
         await engine.collection(spec)
     await engine.aclose()
     assert broken.read_bytes() == content

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from cognition.ingestion.attachments import Attachment
+from cognition.ingestion.intake import open_intake
 from cognition.services import process_services
 from cognition.storage.resources import Resource
 
@@ -16,7 +17,7 @@ ADA = {"user_id": "ada"}
 @pytest.fixture
 async def resource(client: httpx.AsyncClient) -> Resource:
     """A note of Ada's that is stored and not ingested."""
-    intake = await process_services().intake()
+    intake = await open_intake(process_services())
     note = Attachment("note.md", b"The spare key hangs behind the tide table.")
     return (await asyncio.to_thread(intake.take, "ada", "chat", note))[0]
 

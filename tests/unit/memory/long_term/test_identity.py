@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognition.embedding.embedder import clean
 from cognition.memory.long_term.memory import (
     LESSONS,
     USER_PROFILE,
@@ -18,6 +17,7 @@ from cognition.memory.long_term.memory import (
     tidy_name,
 )
 from cognition.memory.long_term.store import LongTermMemory
+from cognition.text.sanitize import clean
 from tests.unit.memory.conftest import facts_of, stored
 
 USERS = st.text(st.sampled_from("ab_"), min_size=1).filter(str.strip)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognition.embedding import Anchors, Calibration, Embedder, Role, Stamp
+from cognition.embedding import Anchors, Calibration, Embedder, Stamp, TextRole
 from cognition.embedding.embedder import Vectors
 from cognition.memory.long_term.memory import collection_spec
 from cognition.memory.long_term.ranking import answers, relevances
@@ -34,7 +34,7 @@ class Fixed(Embedder):
     def _count(self, text: str) -> int:
         return len(text.split())
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         return np.tile(QUERY, (len(texts), 1))
 
 

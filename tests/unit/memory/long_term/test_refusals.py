@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.long_term.store import LongTermMemory
 from tests.unit.memory.conftest import PROFILE, Keep, facts_of, stored
 
@@ -23,29 +23,29 @@ BROKEN = [
 
 @pytest.mark.parametrize("importance", [True, False, "3", 3.7, 3.0, 0, 6, -1, None, [], "x" * 10_000])
 async def test_p54_importance_that_is_no_level_is_refused(importance: object, keep: Keep) -> None:
-    with pytest.raises(Refused, match="is no level: give a whole number") as refusal:
+    with pytest.raises(InvalidInput, match="is no level: give a whole number") as refusal:
         await keep("I live in Lyon.", importance)
     assert len(str(refusal.value)) < 300
 
 
 @pytest.mark.parametrize("fact", ["", " \n\t", "\u200b\u200e", "\0"])
 async def test_an_empty_fact_is_refused(fact: str, keep: Keep, memory: LongTermMemory) -> None:
-    with pytest.raises(Refused, match="empty"):
+    with pytest.raises(InvalidInput, match="empty"):
         await keep(fact)
     assert await facts_of(memory) == []
 
 
 async def test_a_long_fact_is_refused_and_sent_to_the_session(keep: Keep) -> None:
     await keep("x" * 1_500)
-    with pytest.raises(Refused, match=r"1,501 characters.*`save_session_context`"):
+    with pytest.raises(InvalidInput, match=r"1,501 characters.*`save_session_context`"):
         await keep("é" * 1_501)
-    with pytest.raises(Refused, match="save_session_context"):
+    with pytest.raises(InvalidInput, match="save_session_context"):
         await keep("a line of a megabyte " * 50_000)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 101])
 async def test_an_artifact_without_a_name_is_refused(name: str, keep: Keep) -> None:
-    with pytest.raises(Refused, match="artifact_name"):
+    with pytest.raises(InvalidInput, match="artifact_name"):
         await keep("I live in Lyon.", artifact_name=name)
 
 
@@ -69,7 +69,9 @@ async def test_p47_a_user_that_is_nobody_is_refused_on_every_path(user: Any, mem
 @pytest.mark.parametrize("limit", [0, -1, 2**70, 1.5, True, None, "9"])
 async def test_p77_a_limit_that_is_none_is_refused(limit: Any, memory: LongTermMemory) -> None:
     for call in (memory.search("ada", "Lyon", limit=limit), memory.index("ada", limit=limit)):
-        with pytest.raises(Refused, match=r"^The limit .* is none: give a whole number from 1 to 1,000,000"):
+        with pytest.raises(
+            InvalidInput, match=r"^The limit .* is none: give a whole number from 1 to 1,000,000"
+        ):
             await call
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cognition.embedding.embedder import Role, Vectors
+from cognition.embedding.embedder import TextRole, Vectors
 from cognition.memory.session import saver as saving
 from cognition.memory.session.store import SessionMemory
 from cognition.services import Services
@@ -25,7 +25,7 @@ async def broken(services: Services, monkeypatch: pytest.MonkeyPatch) -> Session
     session = await services.session()
     embed = session._embedder.embed
 
-    def breaks(given: Sequence[str], role: Role) -> Vectors:
+    def breaks(given: Sequence[str], role: TextRole) -> Vectors:
         if role == "passage":
             raise MemoryError("no memory for a batch")
         return embed(given, role)

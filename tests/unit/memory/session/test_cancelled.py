@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.session.store import SessionMemory
 from cognition.services import Services
 from cognition.vectors import Filter
@@ -68,7 +68,7 @@ async def test_p55_turns_that_were_stored_while_the_session_was_closed_are_not_m
         await asyncio.to_thread(session._catalogue.remove, "ada", "c")
 
     monkeypatch.setattr(session._collection, "upsert", closing)
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidInput):
         await session.conversation.index("ada", "c", THREAD)
     monkeypatch.undo()
     assert await session.conversation.index("ada", "c", THREAD) == 3

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.session import conversation
 from cognition.memory.session.conversation import CONVERSATION, exchanges
 from cognition.memory.session.store import SessionMemory
@@ -116,7 +116,7 @@ async def test_p60_a_session_closed_between_two_batches_of_turns_stays_empty(
         session._catalogue.remove("ada", "c")
 
     monkeypatch.setattr(session._catalogue, "grow", grown)
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidInput):
         await session.conversation.index("ada", "c", THREAD)
     assert (await session.sources("ada", "c")).total == 0
 

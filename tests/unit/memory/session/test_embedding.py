@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cognition.documents.chunking import split
 from cognition.embedding import load_embedder
 from cognition.memory.session import saver as saving
-from cognition.memory.session.chunk import Fragment
+from cognition.memory.session.chunk import SourceChunk
 from cognition.services import Services
 
 TEXT = "\n\n".join(
@@ -20,8 +20,8 @@ TEXT = "\n\n".join(
 )
 
 
-def fragment(text: str, shared: int) -> Fragment:
-    return Fragment(
+def fragment(text: str, shared: int) -> SourceChunk:
+    return SourceChunk(
         user_id="ada",
         chat_id="c",
         source_id="s",

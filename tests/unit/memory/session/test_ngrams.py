@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognition.memory.session.ngrams import likeness
+from cognition.memory.session.ngrams import ngram_scores
 from cognition.services import Services
 
 OFFICES = ("Brandenburg", "Magdeburg", "Heidelberg", "Oldenburg", "Regensburg")
@@ -24,27 +24,27 @@ async def test_a_search_with_typing_errors_finds_what_is_meant(services: Service
 def test_typing_errors_still_point_to_the_text() -> None:
     for place, office in enumerate(OFFICES):
         damaged = office[:5] + office[6:]
-        assert np.argmax(likeness(f"when does the {damaged} office move", TEXTS)) == place
+        assert np.argmax(ngram_scores(f"when does the {damaged} office move", TEXTS)) == place
 
 
 def test_a_part_of_a_compound_points_to_it() -> None:
     texts = ["Der Kraftfahrzeugschein liegt bei.", "Der Mietvertrag liegt bei.", "Die Rechnung liegt bei."]
-    assert np.argmax(likeness("Wo ist der Fahrzeugschein?", texts)) == 0
+    assert np.argmax(ngram_scores("Wo ist der Fahrzeugschein?", texts)) == 0
 
 
 def test_case_accents_and_punctuation_do_not_count() -> None:
     texts = ["L'élève a été reçu.", "Le maître a été reçu."]
-    assert np.array_equal(likeness("L'ÉLÈVE", texts), likeness("l eleve", texts))
+    assert np.array_equal(ngram_scores("L'ÉLÈVE", texts), ngram_scores("l eleve", texts))
 
 
 def test_scripts_without_spaces_are_compared_too() -> None:
     texts = ["会議は来週の月曜日に京都で開かれます。", "請求書は来月の初めに送られます。"]
-    assert np.argmax(likeness("請求書はいつ", texts)) == 1
+    assert np.argmax(ngram_scores("請求書はいつ", texts)) == 1
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=200), max_size=6))
 def test_any_texts_get_a_value_between_0_and_1(question: str, texts: list[str]) -> None:
-    values = likeness(question, texts)
+    values = ngram_scores(question, texts)
     assert values.shape == (len(texts),)
     assert ((values >= 0) & (values <= 1)).all()
     assert not values.size or values.max() in (0, 1)
@@ -52,5 +52,5 @@ def test_any_texts_get_a_value_between_0_and_1(question: str, texts: list[str]) 
 
 @given(st.lists(st.text(alphabet="abcd ", min_size=8, max_size=60), min_size=2, max_size=6))
 def test_a_text_is_likest_to_itself(texts: list[str]) -> None:
-    values = likeness(texts[0], [texts[0], *(["zzzz"] * len(texts))])
+    values = ngram_scores(texts[0], [texts[0], *(["zzzz"] * len(texts))])
     assert values[0] == values.max()

@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognition.memory.session import passages
-from cognition.memory.session.chunk import Fragment, place_of, point_id
-from cognition.messages.history import estimate_tokens
+from cognition.memory.session.chunk import SourceChunk, place_of, point_id
+from cognition.text.tokens import estimate_tokens
 
 TEXT = "".join(chr(0x4E00 + n) if n % 3 else f"<{n}> " for n in range(600))
 WIDTH, OVERLAP = 40, 12
 
 
-def fragment(index: int, version: int = 1) -> Fragment:
+def fragment(index: int, version: int = 1) -> SourceChunk:
     begin = max(0, index * WIDTH - OVERLAP)
     end = (index + 1) * WIDTH
-    return Fragment(
+    return SourceChunk(
         user_id="ada",
         chat_id="c",
         source_id=f"s{version}",

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from cognition.dates import Period
-from cognition.errors import Refused
+from cognition.errors import InvalidInput
 from cognition.memory.session.store import SessionMemory
 from cognition.memory.validation import MOST
 from cognition.messages.history import STAMP
@@ -29,7 +29,7 @@ async def session(services: Services) -> SessionMemory:
 async def refused(session: SessionMemory, call: Call, value: object, named: str) -> None:
     """Asserts that a value is refused by its name, shortly, and that what is stored stays as it was."""
     before = await session.sources("ada", "c")
-    with pytest.raises(Refused, match=named) as refusal:
+    with pytest.raises(InvalidInput, match=named) as refusal:
         await call(session, value)
     assert len(str(refusal.value)) < 300
     assert "\n" not in str(refusal.value)
@@ -106,14 +106,14 @@ async def test_a_moment_that_no_calendar_has(moment: Any, session: SessionMemory
 @pytest.mark.parametrize("number", [-1, 1, 2**64, nan])
 async def test_a_chunk_that_a_source_has_not(number: Any, session: SessionMemory) -> None:
     for call in (session.fragments, session.vectors):
-        with pytest.raises(Refused, match=r"'ports' has no chunk .*: it has 1, numbered from 0"):
+        with pytest.raises(InvalidInput, match=r"'ports' has no chunk .*: it has 1, numbered from 0"):
             await call("ada", "c", "ports", [0, number])
 
 
 @pytest.mark.parametrize("bound", [nan, inf, -inf])
 def test_a_period_without_a_moment_for_its_bound(bound: float) -> None:
     for bounds in ((bound, None), (None, bound)):
-        with pytest.raises(Refused, match=f"The bound {bound} of a period is no moment"):
+        with pytest.raises(InvalidInput, match=f"The bound {bound} of a period is no moment"):
             Period(*bounds)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from cognition.dates import Period
-from cognition.embedding.embedder import Role, Vectors
-from cognition.errors import Refused
+from cognition.embedding.embedder import TextRole, Vectors
+from cognition.errors import InvalidInput
 from cognition.memory.session import saver as saving
 from cognition.memory.session.store import SessionMemory
 from cognition.memory.validation import UnknownSource
-from cognition.messages.history import estimate_tokens
 from cognition.services import Services
+from cognition.text.tokens import estimate_tokens
 from cognition.vectors import Filter, StampMismatch
 from tests.unit.memory.long_term.test_refusals import NAUGHTY
 
@@ -113,7 +113,7 @@ async def test_a_failed_embedding_leaves_nothing_and_what_was_there(
     embed = session._embedder.embed
     calls = 0
 
-    def breaks(given: Sequence[str], role: Role) -> Vectors:
+    def breaks(given: Sequence[str], role: TextRole) -> Vectors:
         nonlocal calls
         calls += 1
         if calls == 3:
@@ -150,7 +150,7 @@ async def test_a_source_deleted_while_it_is_saved_is_gone(session: SessionMemory
     )
     await begun.wait()
     await session.purge("ada", "c")
-    with pytest.raises(Refused, match="was deleted while"):
+    with pytest.raises(InvalidInput, match="was deleted while"):
         await at_work
     assert await points(session) == 0
 
@@ -239,7 +239,7 @@ async def test_p62_a_purge_takes_what_one_chat_holds_and_nothing_of_another(sess
 async def test_p52_every_naughty_string_is_an_id_and_a_text_or_refused(session: SessionMemory) -> None:
     kept: dict[str, str] = {}
     for text in NAUGHTY[::10]:
-        with suppress(Refused):
+        with suppress(InvalidInput):
             saved = await session.save("ada", "c", text, f"{CATS}{text}", name=text, tags=[text])
             kept[saved.source_id] = text
     assert len(kept) > 40
@@ -251,14 +251,14 @@ async def test_p52_every_naughty_string_is_an_id_and_a_text_or_refused(session: 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\0", "  "])
 async def test_an_empty_text_is_refused(text: str, session: SessionMemory) -> None:
-    with pytest.raises(Refused, match="empty"):
+    with pytest.raises(InvalidInput, match="empty"):
         await session.save("ada", "c", "nothing", text)
     assert (await session.sources("ada", "c")).total == 0
 
 
 @pytest.mark.parametrize("source_id", ["", " ", "x" * 201, "conversation_history", "a\nb"])
 async def test_an_id_that_is_none_is_refused(source_id: str, session: SessionMemory) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidInput):
         await session.save("ada", "c", source_id, CATS)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognition.storage.agent_threads import AgentThread, Threads
+from cognition.storage.agent_threads import AgentThread, AgentThreadTable
 from cognition.storage.sqlite.database import Database
 
 NEW = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="Baker", skill_id="baker")
@@ -24,11 +24,11 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def threads(database: Database) -> Threads:
-    return Threads(database)
+def threads(database: Database) -> AgentThreadTable:
+    return AgentThreadTable(database)
 
 
-def test_a_thread_is_noted_from_its_beginning_to_its_end(threads: Threads) -> None:
+def test_a_thread_is_noted_from_its_beginning_to_its_end(threads: AgentThreadTable) -> None:
     threads.begin(NEW, "Bake\n  bread")
     begun = threads.get("ada", "c", "dlg_1")
     assert begun
@@ -48,7 +48,7 @@ def test_a_thread_is_noted_from_its_beginning_to_its_end(threads: Threads) -> No
     assert not threads.finish(NEW, status="open", level="", steps=9, request="", answer="")
 
 
-def test_p47_each_call_is_for_one_user_and_chat(threads: Threads) -> None:
+def test_p47_each_call_is_for_one_user_and_chat(threads: AgentThreadTable) -> None:
     others = [replace(NEW, chat_id="d"), replace(NEW, user_id="eve")]
     for thread in (NEW, *others):
         threads.begin(thread, f"{thread.user_id} {thread.chat_id}")
@@ -62,7 +62,7 @@ def test_p47_each_call_is_for_one_user_and_chat(threads: Threads) -> None:
             threads.begin(replace(NEW, user_id=user, chat_id=chat), "Go")
 
 
-def test_the_one_that_moved_last_comes_first(threads: Threads) -> None:
+def test_the_one_that_moved_last_comes_first(threads: AgentThreadTable) -> None:
     for number in range(3):
         threads.begin(replace(NEW, sub_sid=f"dlg_{number}"), "Go")
     threads.begin(replace(NEW, sub_sid="dlg_1"), "Once more")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.cli.client.chat_ids import called, thread_of
+from apps.cli.client.chat_ids import chat_label, thread_of
 from tests.unit.apps.cli.conftest import Run
 
 ASKED = "delegate: plan a trip, and ask me where to go"
@@ -72,8 +72,8 @@ def test_a_name_does_no_harm_in_a_terminal_or_a_shell(run: Run, note: str) -> No
     assert shlex.split(ran.stderr)[-1] == "a; rm -r *"
     assert run("sessions", "list").stdout.startswith("a; rm -r * · ")
     row = {"chat_id": "the-id", "chat_name": "two\nlines"}
-    assert called(row) == "two lines… (the-id)"
-    assert called({**row, "chat_name": "x" * 5_000}) == f"{'x' * 60}… (the-id)"
+    assert chat_label(row) == "two lines… (the-id)"
+    assert chat_label({**row, "chat_name": "x" * 5_000}) == f"{'x' * 60}… (the-id)"
 
 
 SEATED = ("--participants", "architect,coach", "--rounds", "1")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cognition import embedding
-from cognition.embedding import Embedder, Role, Stamp
+from cognition.embedding import Embedder, Stamp, TextRole
 from cognition.embedding.calibration import pairs
 from cognition.embedding.embedder import Vectors
 from tests.unit.apps.cli.conftest import Run
@@ -24,7 +24,7 @@ class Groups(Embedder):
     def _count(self, text: str) -> int:
         return len(text.split())
 
-    def _encode(self, texts: Sequence[str], role: Role) -> Vectors:
+    def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         rows = np.array([_seeded(self._same.get(text, text)) for text in texts], dtype=np.float32)
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
