@@ -13,6 +13,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from pydantic import AliasChoices
+
 from cognition.settings import Settings  # noqa: E402
 from graphs.council import graph as council  # noqa: E402
 from graphs.echo import graph  # noqa: E402
@@ -42,9 +44,11 @@ def settings_table(document: str) -> str:
     told = descriptions(document)
     rows = [HEADS[document], "| --- | --- | --- |"]
     for name, field in Settings.model_fields.items():
-        variable = str(field.validation_alias or f"COGNITION_{name.upper()}")
+        alias = field.validation_alias or f"COGNITION_{name.upper()}"
+        names = alias.choices if isinstance(alias, AliasChoices) else [alias]
+        variables = ", ".join(f"`{name}`" for name in names)
         default = "" if field.default is None else str(field.default)
-        rows.append(f"| `{variable}` | {f'`{default}`' if default else '–'} | {told[name]} |")
+        rows.append(f"| {variables} | {f'`{default}`' if default else '–'} | {told[name]} |")
     return "\n".join(rows)
 
 

@@ -19,7 +19,7 @@ from typing import Literal
 
 from bench.report import report
 from cognition.embedding import load_embedder
-from cognition.memory.long_term.memory import USER_PROFILE
+from cognition.memory.long_term.labels import USER_PROFILE
 from cognition.memory.long_term.store import LongTermMemory
 from cognition.models.client import Models
 from cognition.rehearsal import RehearsalServer, Reply, Request

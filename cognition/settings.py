@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cognition.errors import InvalidInput
@@ -26,8 +26,8 @@ class Settings(BaseSettings):
 
     google_api_key: SecretStr | None = Field(
         default=None,
-        validation_alias="GOOGLE_API_KEY",
-        description="Key of the Gemini API. Without it the models are rehearsed, and every answer says so.",
+        validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        description="Gemini API key. Without one, scripted models answer and every answer says so.",
     )
     gemini_url: str = Field(
         default="",

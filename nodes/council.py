@@ -138,7 +138,7 @@ async def synthesize(state: CouncilState, runtime: Runtime[Context]) -> CouncilS
     state = {**state, "synthesis": synthesis}
     told = deliberation(state)
     _tell(runtime, "ended", outcome=told["outcome"], usage=told["usage"])
-    return {"synthesis": synthesis, "report": report(state), "deliberation": told}
+    return {"synthesis": synthesis, "report": report(told), "deliberation": told}
 
 
 def send_participants(state: CouncilState) -> list[Send]:

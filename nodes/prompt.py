@@ -19,6 +19,7 @@ from cognition.prompts.environment import MOST_EVENTS, environment_block, events
 from cognition.state.echo import EchoState
 from cognition.storage.files import Files
 from cognition.storage.resources import ResourceTable
+from cognition.text.language import interface_language
 
 Part = dict[str, Any]
 """A content block of a message."""
@@ -48,18 +49,22 @@ async def prompt(state: EchoState, targets: tuple[Level, ...], runtime: Runtime[
     )
     if files := await _files(perceived["files"], runtime):
         kept[0][0] = _with_parts(kept[0][0], above=files)
-    under = [await _memories(perceived["memories"], runtime), await _events(perceived["events"], runtime)]
+    under = [
+        await _memories(perceived["memories"], turns[-1][0].text, runtime),
+        await _events(perceived["events"], runtime),
+    ]
     newest = [*under, plan_block(turn["plan"]), environment]
     kept[-1][0] = with_text(kept[-1][0], "\n\n".join(filter(None, newest)))
     system = system_prompt(turn["level"], may_climb=bool(targets), remembers=context.memory == "on")
     return [SystemMessage(system), *(message for kept_turn in kept for message in kept_turn)]
 
 
-async def _memories(memory_ids: list[str], runtime: Runtime[Context]) -> str:
+async def _memories(memory_ids: list[str], newest: str, runtime: Runtime[Context]) -> str:
     if not memory_ids:
         return ""
     memory = await context_of(runtime).services().memory()
-    return memories_block(await memory.fetch(identity_of(runtime).user_id, memory_ids))
+    language = await asyncio.to_thread(interface_language, newest)
+    return memories_block(await memory.fetch(identity_of(runtime).user_id, memory_ids), language)
 
 
 async def _events(resource_ids: list[str], runtime: Runtime[Context]) -> str:

@@ -1,5 +1,6 @@
 """Long-term memory as a model uses it: keep a fact, find facts, delete one."""
 
+import asyncio
 from collections.abc import Sequence
 from html import escape
 from reprlib import repr as short_repr
@@ -15,6 +16,7 @@ from cognition.dates import InvalidDate, read_period
 from cognition.errors import InvalidInput
 from cognition.memory.long_term.distillation import DISTILLED
 from cognition.memory.long_term.fusion import FusionOutcome
+from cognition.memory.long_term.labels import artifact_label, importance_label
 from cognition.memory.long_term.memory import Memory
 from cognition.memory.long_term.recall import Index, Recalled
 from cognition.memory.long_term.store import LongTermMemory
@@ -22,6 +24,7 @@ from cognition.memory.long_term.writer import WriteResult
 from cognition.prompts.echo import memory_line
 from cognition.state.echo import EchoState
 from cognition.text.blocks import DATA, block
+from cognition.text.language import InterfaceLanguage, interface_language
 
 Runtime = ToolRuntime[Context, EchoState]
 
@@ -90,7 +93,7 @@ async def update_meta_artifact(
         return f"Error: {refusal}", {}
     if written.outcome != "known":
         _tell(runtime, written.outcome, written.memory.memory_id)
-    return _written(written), {DISTILLED: written.distilled}
+    return _written(written, await _language(runtime)), {DISTILLED: written.distilled}
 
 
 @tool(parse_docstring=True, response_format="content_and_artifact")
@@ -123,14 +126,16 @@ async def search_meta_artifacts(
     except InvalidDate as error:
         return f"Error: {error}", {}
     limit = min(max(limit, 1), MOST_RESULTS)
-    memory = await _memory(runtime)
+    memory, language = await _memory(runtime), await _language(runtime)
     if not query.strip():
         index = await memory.index(user_id, artifact_name=artifact_name, limit=limit, period=period)
         narrowed = bool(artifact_name.strip() or start_date.strip() or end_date.strip())
-        return _index(index, narrowed=narrowed), {SHOWN: [listed.memory_id for listed in index.memories]}
+        return _index(index, language, narrowed=narrowed), {
+            SHOWN: [listed.memory_id for listed in index.memories]
+        }
     found = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
     await memory.note_recall(user_id, found)
-    return _found(query, found), {SHOWN: [recalled.memory.memory_id for recalled in found]}
+    return _found(query, found, language), {SHOWN: [recalled.memory.memory_id for recalled in found]}
 
 
 @tool(parse_docstring=True)
@@ -150,6 +155,14 @@ async def delete_meta_artifact_item(memory_id: str, runtime: Runtime) -> str:
         return f"Deleted for good: {memory_id!r}."
     near = f" The nearest are: {', '.join(deleted.nearest)}." if deleted.nearest else ""
     return f"Nothing deleted: no memory has the id {_quoted(memory_id)}.{near} Search to see the ids."
+
+
+async def _language(runtime: Runtime) -> InterfaceLanguage:
+    """Return the language of the user's newest message."""
+    said = (
+        message.text for message in reversed(runtime.state["messages"]) if isinstance(message, HumanMessage)
+    )
+    return await asyncio.to_thread(interface_language, next(said, ""))
 
 
 async def _memory(runtime: Runtime) -> LongTermMemory:
@@ -175,21 +188,22 @@ def _shown(messages: Sequence[AnyMessage]) -> list[str]:
     return ids
 
 
-def _written(written: WriteResult) -> str:
+def _written(written: WriteResult, language: InterfaceLanguage) -> str:
     memory = written.memory
-    name = escape(memory.artifact_name)
-    head = f"{DONE[written.outcome]} as {memory.memory_id!r} ({name}, {memory.label})."
+    artifact = escape(artifact_label(memory.artifact_name, language))
+    importance = importance_label(memory.memory_importance, language)
+    head = f"{DONE[written.outcome]} as {memory.memory_id!r} ({artifact}, {importance})."
     return " ".join(filter(None, [head, written.note, block("memory", memory.fact, note=DATA)]))
 
 
-def _found(query: str, found: Sequence[Recalled]) -> str:
+def _found(query: str, found: Sequence[Recalled], language: InterfaceLanguage) -> str:
     if not found:
         return f"Nothing in memory answers {_quoted(query)}. Ask the user, or search with other words."
-    lines = "\n".join(memory_line(recalled.memory, recalled.score) for recalled in found)
+    lines = "\n".join(memory_line(recalled.memory, language, recalled.score) for recalled in found)
     return block("memories", lines, note=DATA)
 
 
-def _index(index: Index, *, narrowed: bool) -> str:
+def _index(index: Index, language: InterfaceLanguage, *, narrowed: bool) -> str:
     if not index.total:
         if narrowed:
             return "No memory is of this kind and period. List without artifact_name and dates to see all."
@@ -198,10 +212,11 @@ def _index(index: Index, *, narrowed: bool) -> str:
     if more := index.total - len(index.memories):
         oldest = index.memories[-1].updated_on
         rest = f" Not shown: {more} older. Raise the limit, list with end_date {oldest}, or search."
+    artifacts = {artifact_label(name, language): count for name, count in index.artifacts.items()}
     lines = [
-        f"By artifact: {_counts(index.artifacts)}.",
+        f"By artifact: {_counts(artifacts)}.",
         *([f"By theme: {_counts(index.tags)}."] if index.tags else []),
-        *(f"{memory_line(memory)}{_tags(memory)}" for memory in index.memories),
+        *(f"{memory_line(memory, language)}{_tags(memory)}" for memory in index.memories),
     ]
     listed = block("memories", "\n".join(lines), note=DATA)
     many = "1 memory" if index.total == 1 else f"{index.total} memories, newest first"

@@ -27,7 +27,7 @@ def _group(name: str, told: str) -> typer.Typer:
 memory = _group("memory", "Look at what is remembered, and correct it.")
 skills = _group("skills", "Look at the experts, and forge new ones.")
 sessions = _group("sessions", "Look at what chats hold, and delete it.")
-threads = _group("threads", "Look at the sub-agents of chats, and go on with them.")
+agents = _group("agents", "Look at the sub-agents of chats, and go on with them.")
 admin = _group("admin", "Keep the folder in order.")
 
 
@@ -158,24 +158,24 @@ def sessions_close(chat: ChatId, user: User = "local", json: Json = False) -> No
     command.close(user, chat, as_json=json)
 
 
-@threads.command("list")
-def threads_list(user: User = "local", chat: OfChat = "", json: Json = False) -> None:
+@agents.command("list")
+def agents_list(user: User = "local", chat: OfChat = "", json: Json = False) -> None:
     """Show the sub-agents of a chat, or of all, the one that moved last first."""
     from apps.cli.commands import agents as command
 
     command.show_all(user, chat, as_json=json)
 
 
-@threads.command("show")
-def threads_show(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
+@agents.command("show")
+def agents_show(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
     """Show what was said in a sub-agent's thread."""
     from apps.cli.commands import agents as command
 
     command.show(user, sub_sid, as_json=json)
 
 
-@threads.command("resume")
-def threads_resume(
+@agents.command("resume")
+def agents_resume(
     sub_sid: SubSid,
     text: Annotated[
         str, typer.Argument(help="The answer to its question, or a task; none to finish what was cut off.")
@@ -190,8 +190,8 @@ def threads_resume(
     command.resume(user, sub_sid, text, policy, as_json=json)
 
 
-@threads.command("close")
-def threads_close(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
+@agents.command("close")
+def agents_close(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
     """End a sub-agent, and delete its thread for good."""
     from apps.cli.commands import agents as command
 

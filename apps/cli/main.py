@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from apps.cli.groups import admin, memory, sessions, skills, threads
+from apps.cli.groups import admin, agents, memory, sessions, skills
 from apps.cli.options import Chat, Json, PolicyOption, User
 from cognition.errors import CognitionError
 
@@ -58,7 +58,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for group in (memory, skills, sessions, threads, admin):
+for group in (memory, skills, sessions, agents, admin):
     app.add_typer(group)
 
 

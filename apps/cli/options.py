@@ -19,12 +19,10 @@ PolicyAsBefore = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ChatId = Annotated[str, typer.Argument(help="The chat's id or name, as `sessions list` shows it.")]
-SubSid = Annotated[str, typer.Argument(help="The sub-agent's id, as `threads list` shows it.")]
+SubSid = Annotated[str, typer.Argument(help="The sub-agent's id, as `agents list` shows it.")]
 MemoryId = Annotated[str, typer.Argument(help="The memory's id, as `memory list` shows it.")]
 SkillId = Annotated[str, typer.Argument(help="The expert's id, as `skills list` shows it.")]
-Artifact = Annotated[
-    str, typer.Option("--artifact", help='Only this meta-artifact, such as "Profil d\'Alignement".')
-]
+Artifact = Annotated[str, typer.Option("--artifact", help='Only this artifact, such as "Alignment Profile".')]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="How many at most.")]
 From = Annotated[str, typer.Option("--from", help="Changed on or after: 2026, 2026-05 or 2026-05-17.")]
 To = Annotated[str, typer.Option("--to", help="Changed on or before, that day, month or year included.")]

@@ -27,7 +27,7 @@ class Wish(BaseModel):
 
 
 @json_route
-async def threads(request: Request) -> dict[str, Any]:
+async def agents(request: Request) -> dict[str, Any]:
     """A user's sub-agents."""
     return await list_agents(process_services(), user_of(request), request.query_params.get("chat_id", ""))
 

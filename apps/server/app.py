@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
 
-from apps.server import agents as threads
+from apps.server import agents
 from apps.server.guard import json_route, parse_int, server_url, user_of
 from apps.server.sessions import close, ingest, sessions, show
 from cognition.memory.long_term.listing import delete_memory, list_memories, undo_memory
@@ -83,9 +83,9 @@ app = Starlette(
         Route("/cognition/sessions/{chat_id}", show),
         Route("/cognition/sessions/{chat_id}", close, methods=["DELETE"]),
         Route("/cognition/sessions/{chat_id}/ingest", ingest, methods=["POST"]),
-        Route("/cognition/threads", threads.threads),
-        Route("/cognition/threads/{sub_sid}", threads.show),
-        Route("/cognition/threads/{sub_sid}", threads.close, methods=["DELETE"]),
-        Route("/cognition/threads/{sub_sid}/resume", threads.resume, methods=["POST"]),
+        Route("/cognition/agents", agents.agents),
+        Route("/cognition/agents/{sub_sid}", agents.show),
+        Route("/cognition/agents/{sub_sid}", agents.close, methods=["DELETE"]),
+        Route("/cognition/agents/{sub_sid}/resume", agents.resume, methods=["POST"]),
     ],
 )

@@ -30,6 +30,7 @@ def deliberation(state: CouncilState) -> dict[str, Any]:
         "notes": state["notes"],
         "roster": state["seats"],
         "context": state["brief"]["status"],
+        "context_failure": state["brief"]["reason"],
         "rounds": [_round(statements, number) for number in range(1, held + 1)],
         "positions": [_position(statement) for statement in latest(statements)],
         "movements": [_movement(movement) for movement in movements(statements)],

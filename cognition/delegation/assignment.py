@@ -11,10 +11,18 @@ from uuid import uuid4
 from cognition.errors import InvalidInput
 from cognition.skills.skill import MOST_INSTRUCTIONS, Skill
 from cognition.state.delegation import AgentOutcome
+from cognition.text.blocks import DATA, block
 from cognition.text.sanitize import clean
 
 LONGEST_NAME: Final = 80
 """Characters of a role that serve as its name."""
+
+
+KEEPS_ITS_ROLE: Final = "The agent keeps the role that it was opened with; leave sub_sid empty for another."
+ASKS_FIRST: Final = (
+    "It had been cut off at an earlier task and asks this about it; the new task was not given to it. Call "
+    "it with the answer, or with a task that says what becomes of the earlier one."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,3 +96,9 @@ class Report:
     outcome: AgentOutcome
     note: str = ""
     """What was done otherwise than asked."""
+
+
+def finished_first_note(asked: str, outcome: AgentOutcome) -> str:
+    """What came of the task that a thread had been cut off at, for the caller who gave it another."""
+    told = block("earlier_answer", outcome["text"], task=asked, status=outcome["status"], note=DATA)
+    return f"It had been cut off at an earlier task, and finished that first:\n{told}"

@@ -7,7 +7,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from itertools import count
 from reprlib import repr as short_repr
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from langchain_core.messages import AnyMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
@@ -17,22 +17,21 @@ from langgraph.types import StateSnapshot
 from cognition.concurrency.exclusive_runs import RunBusy, RunStopped
 from cognition.concurrency.tasks import wait_despite_cancel
 from cognition.context import BoundContext, Graph
-from cognition.delegation.assignment import Assignment, Report
+from cognition.delegation.assignment import (
+    ASKS_FIRST,
+    KEEPS_ITS_ROLE,
+    Assignment,
+    Report,
+    finished_first_note,
+)
 from cognition.delegation.thread_start import beginning, check_expert, lost
 from cognition.errors import InvalidInput
 from cognition.models.retry import Notify
-from cognition.state.delegation import AgentOutcome, DelegationInput, DelegationState
+from cognition.state.delegation import DelegationInput, DelegationState
 from cognition.storage.agent_threads import AgentThread
 from cognition.storage.sqlite.checkpointer import ThreadSaver
-from cognition.text.blocks import DATA, block
 
 T = TypeVar("T")
-
-KEEPS_ITS_ROLE: Final = "The agent keeps the role that it was opened with; leave sub_sid empty for another."
-ASKS_FIRST: Final = (
-    "It had been cut off at an earlier task and asks this about it; the new task was not given to it. Call "
-    "it with the answer, or with a task that says what becomes of the earlier one."
-)
 
 
 class UnknownAgent(InvalidInput):
@@ -143,12 +142,7 @@ class SubAgents:
         )
 
     async def _alone(self, thread: AgentThread, work: Coroutine[Any, Any, T]) -> T:
-        """Run `work` as the only run of a thread, until its chat is closed.
-
-        Raises:
-            RunBusy: The thread has a run already.
-            RunStopped: The chat was closed meanwhile.
-        """
+        """Run `work` as the only run of a thread, until its chat is closed."""
         try:
             return await self._services.agent_runs.run(thread.key, self._place, work)
         except RunBusy:
@@ -181,7 +175,7 @@ class SubAgents:
                 return earlier
             if earlier.outcome["status"] == "pending_question":
                 return replace(earlier, note=ASKS_FIRST)
-            notes.append(_told_first(thread.request, earlier.outcome))
+            notes.append(finished_first_note(thread.request, earlier.outcome))
         if state.values:
             given = DelegationInput(task=assignment.task)
         else:
@@ -295,12 +289,6 @@ async def _over(work: asyncio.Task[DelegationState], saver: ThreadSaver) -> Dele
 
 def _tell(thread: AgentThread, notify: Notify, event: str, **told: Any) -> None:
     notify({"type": "delegation", "event": event, "sub_sid": thread.sub_sid, "role": thread.role, **told})
-
-
-def _told_first(asked: str, outcome: AgentOutcome) -> str:
-    """What came of the task that a thread had been cut off at, for the caller who gave it another."""
-    told = block("earlier_answer", outcome["text"], task=asked, status=outcome["status"], note=DATA)
-    return f"It had been cut off at an earlier task, and finished that first:\n{told}"
 
 
 def _role(state: StateSnapshot) -> str:

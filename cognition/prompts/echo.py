@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from cognition.levels import Level
+from cognition.memory.long_term.labels import artifact_label, importance_label
 from cognition.memory.long_term.memory import Memory
 from cognition.text.blocks import DATA, block
+from cognition.text.language import InterfaceLanguage
 from cognition.text.tokens import estimate_tokens
 
 SYSTEM: Final = """You are Echo, an assistant that thinks at the level a task asks for.
@@ -37,15 +39,29 @@ def system_prompt(level: Level, *, may_climb: bool, remembers: bool) -> str:
     return SYSTEM + (REMEMBER if remembers else "") + (CLIMB.format(level=level) if may_climb else "")
 
 
-def memories_block(memories: Sequence[Memory]) -> str:
-    """The recalled memories as a block of data; empty when there are none."""
-    return block("memories", "\n".join(map(memory_line, memories)), note=DATA) if memories else ""
+def memories_block(memories: Sequence[Memory], language: InterfaceLanguage) -> str:
+    """Render recalled memories as a block of data; empty when there are none.
+
+    Args:
+        memories: The memories, in the order to show them.
+        language: The user's.
+    """
+    lines = "\n".join(memory_line(memory, language) for memory in memories)
+    return block("memories", lines, note=DATA) if memories else ""
 
 
-def memory_line(memory: Memory, score: float | None = None) -> str:
-    """A memory in one line: id, artifact, label, the score that it was found with, UTC date and fact."""
+def memory_line(memory: Memory, language: InterfaceLanguage, score: float | None = None) -> str:
+    """Render a memory in one line: id, artifact, importance, score, UTC date and fact.
+
+    Args:
+        memory: The memory.
+        language: The user's.
+        score: The score it was found with, if it was.
+    """
+    artifact = artifact_label(memory.artifact_name, language)
+    importance = importance_label(memory.memory_importance, language)
     ranked = [f"{score:.2f}"] if score is not None else []
-    head = [memory.memory_id, memory.artifact_name, memory.label, *ranked, memory.updated_on]
+    head = [memory.memory_id, artifact, importance, *ranked, memory.updated_on]
     return f"- [{' · '.join(head)}] {' '.join(memory.fact.split())}"
 
 
@@ -54,7 +70,7 @@ def within_budget(memories: Sequence[Memory], max_tokens: int = MEMORY_TOKENS) -
     kept: list[Memory] = []
     left = max_tokens
     for memory in memories:
-        tokens = estimate_tokens(memory_line(memory))
+        tokens = estimate_tokens(memory_line(memory, "en"))
         if tokens <= left:
             kept.append(memory)
             left -= tokens

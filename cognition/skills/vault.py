@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fcntl import LOCK_EX, flock
 from pathlib import Path
 from reprlib import repr as short_repr
 from shutil import rmtree
 from typing import Final, Literal
+
+import portalocker
 
 from cognition.skills.skill import (
     InvalidSkill,
@@ -230,12 +231,10 @@ class Vault:
         """One writer at a time, of whatever thread and process."""
         path = self._confined("lock")
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            flock(file, LOCK_EX)
+        no_link = getattr(os, "O_NOFOLLOW", 0)  # unknown to Windows
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | no_link, 0o600), "r+b") as file:
+            portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
             yield
-        finally:
-            os.close(file)
 
 
 def read_folder(folder: Path, origin: SkillOrigin) -> Skill:

@@ -24,6 +24,9 @@ PIECE: Final = 1 << 20
 LEFT_SECONDS: Final = 3_600
 """A copy that nothing was added to for so long was left by a process that is no more."""
 
+OPEN_FLAGS: Final = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+"""Those that the platform has: a pipe would wait for its writer, and a symlink could replace the file."""
+
 
 class FileRejected(InvalidInput):
     """A file that can't be taken; says why and what to do."""
@@ -141,8 +144,7 @@ def _opened(source: Path | bytes) -> Iterator[BinaryIO]:
     if isinstance(source, bytes):
         yield BytesIO(source)
         return
-    # Opening a pipe would wait for its writer, and a last symlink could have been put there meanwhile.
-    handle = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    handle = os.open(source, os.O_RDONLY | OPEN_FLAGS)
     with os.fdopen(handle, "rb") as file:
         if not S_ISREG(os.fstat(handle).st_mode):
             msg = f"{source.name!r} is no regular file: give one."
@@ -185,7 +187,9 @@ def _sweep(incoming: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Bring a file, or what a folder lists, to the disk."""
+    """Flush a file, or the entries of a folder, to the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows opens no folders, and journals their entries itself
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

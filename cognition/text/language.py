@@ -2,9 +2,12 @@
 
 from functools import cache
 from threading import Lock
-from typing import Final
+from typing import Final, Literal
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+InterfaceLanguage = Literal["en", "fr"]
+"""The languages in which names are shown to users."""
 
 STEMMED: Final = {
     "ar": "arabic",
@@ -49,6 +52,18 @@ def detect_language(text: str) -> str:
         return "en"
     with _detecting:
         return str(_identifier().classify(text[first : first + TELLING])[0])
+
+
+def interface_language(text: str) -> InterfaceLanguage:
+    """Return the language to show names in to the author of a text: French if it is more French than English.
+
+    Blocking: the first call loads a model.
+    """
+    if not any(map(str.isalpha, text)):
+        return "en"
+    with _detecting:
+        scores = dict(_identifier().rank(text[:TELLING]))
+    return "fr" if scores["fr"] > scores["en"] else "en"
 
 
 @cache

@@ -263,13 +263,13 @@ def test_p74_threads_and_what_a_sub_agent_asked_outlive_a_kill(
         "remember that I live in Lyon",
         "what do you know about me?",
     ]
-    (agent,) = json.loads(cognition("threads", "list", "--user", "kim", "--json").stdout)["agents"]
+    (agent,) = json.loads(cognition("agents", "list", "--user", "kim", "--json").stdout)["agents"]
     assert (agent["status"], agent["chat_id"]) == ("waiting", asking)
     say(again, asking, "To Brest", user="kim")
     assert "as you answered: To Brest" in newest(again, asking)
-    resumed = cognition("threads", "resume", agent["sub_sid"], "what do you know about me?", "--user", "kim")
+    resumed = cognition("agents", "resume", agent["sub_sid"], "what do you know about me?", "--user", "kim")
     assert "I live in Lyon" in resumed.stdout, resumed.stderr
     assert f"{agent['sub_sid']}: search_meta_artifacts" in resumed.stderr
-    assert cognition("threads", "close", agent["sub_sid"], "--user", "kim").returncode == 0
+    assert cognition("agents", "close", agent["sub_sid"], "--user", "kim").returncode == 0
     again.close()
     assert server.stop(signal.SIGINT) == 0

@@ -91,11 +91,11 @@ def test_a_file_holds_one_noun(path: Path) -> None:
     assert path.stem not in ("utils", "helpers", "common", "misc")
 
 
-def test_only_the_model_seam_and_the_settings_name_a_provider() -> None:
+def test_only_the_models_and_the_settings_name_a_provider() -> None:
     named = [
         str(path.relative_to(ROOT)) for path in SOURCES if "google_genai" in path.read_text(encoding="utf-8")
     ]
-    assert named == ["cognition/models/client.py", "cognition/settings.py"]
+    assert named == ["cognition/models/client.py", "cognition/models/gemini.py", "cognition/settings.py"]
 
 
 def test_p25_the_exported_graph_has_no_checkpointer_and_nothing_is_loaded_at_import() -> None:

@@ -140,24 +140,24 @@ class RemoteClient:
 
     async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
         """A user's sub-agents."""
-        return await self._ask("GET", "threads", user_id, chat_id=chat_id)
+        return await self._ask("GET", "agents", user_id, chat_id=chat_id)
 
     async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
         """What was said in a sub-agent's thread."""
-        return await self._ask("GET", f"threads/{quote(sub_sid, safe='')}", user_id)
+        return await self._ask("GET", f"agents/{quote(sub_sid, safe='')}", user_id)
 
     async def resume(
         self, user_id: str, sub_sid: str, text: str, policy: Policy | None
     ) -> AsyncGenerator[dict[str, Any]]:
         """Let a sub-agent go on; the server cuts it off when the iterator is closed."""
-        path = f"threads/{quote(sub_sid, safe='')}/resume"
+        path = f"agents/{quote(sub_sid, safe='')}/resume"
         async with aclosing(self._events(path, user_id, {"text": text, "policy": policy})) as events:
             async for event in events:
                 yield event
 
     async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
         """End a sub-agent."""
-        return await self._ask("DELETE", f"threads/{quote(sub_sid, safe='')}", user_id)
+        return await self._ask("DELETE", f"agents/{quote(sub_sid, safe='')}", user_id)
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
         """A user's memories."""

@@ -24,7 +24,7 @@ from apps.cli.error_messages import error_message
 from apps.cli.terminal.file_mentions import Line, read_line
 from apps.cli.terminal.view import PlainView, TerminalView, View
 from cognition.context import Context
-from cognition.errors import InvalidInput
+from cognition.errors import CognitionError, InvalidInput
 from cognition.levels import Policy
 from cognition.rehearsal import NOTICE
 from cognition.settings import process_settings
@@ -111,13 +111,14 @@ class ChatLoop:
     async def on_terminal(self, *, resumed: bool) -> None:
         """Talk with line editing; Ctrl-C ends a turn and not the program."""
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        # Not the loop's own handlers, which Windows lacks.
+        before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(self._interrupt))
         try:
             if resumed:
                 await self._show_last()
             await self.through(typed_lines())
         finally:
-            loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, before)
         self.view.note(f"Go on with this chat: {resume_command(self._chat)}")
 
     def _interrupt(self) -> None:
@@ -137,7 +138,7 @@ class ChatLoop:
             return await self._say(said)
         except BrokenPipeError:
             raise  # nobody reads any more: no other line is to be answered
-        except (ValueError, RuntimeError, OSError, sqlite3.Error) as error:
+        except (CognitionError, ValueError, OSError, sqlite3.Error) as error:
             if not (sentence := error_message(error)):
                 raise
             self.view.note(sentence)

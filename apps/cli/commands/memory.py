@@ -5,9 +5,11 @@ from typing import Any
 import typer
 
 from apps.cli.client.connect import run_once
+from apps.cli.terminal.language import terminal_language
 from apps.cli.terminal.view import printable, show_told
 from cognition.dates import InvalidDate, read_period
 from cognition.errors import InvalidInput
+from cognition.memory.long_term.labels import artifact_label, importance_label
 
 
 def show(user: str, *, as_json: bool, **query: Any) -> None:
@@ -71,7 +73,10 @@ def table(listing: dict[str, Any], *, narrowed: bool) -> str:
 
 
 def _line(memory: dict[str, Any]) -> str:
-    head = [memory["memory_id"], memory["artifact_name"], memory["label"], memory["updated_on"]]
+    language = terminal_language()
+    artifact = artifact_label(memory["artifact_name"], language)
+    importance = importance_label(memory["memory_importance"], language)
+    head = [memory["memory_id"], artifact, importance, memory["updated_on"]]
     if "score" in memory:
         head.append(f"{memory['score']:.2f}")
     fact = " ".join(memory["fact"].split())

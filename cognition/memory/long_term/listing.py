@@ -14,7 +14,6 @@ SHOWN: Final = (
     "artifact_name",
     "fact",
     "memory_importance",
-    "label",
     "tags",
     "updated_on",
     "chat_id",

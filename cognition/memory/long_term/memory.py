@@ -10,13 +10,11 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from cognition.embedding import Stamp
 from cognition.identity import check_user
+from cognition.memory.long_term.labels import ARTIFACTS, LESSONS, USER_PROFILE
 from cognition.text.sanitize import clean
 from cognition.vectors import CollectionSpec
 
 COLLECTION: Final = "echo_meta_artifacts"
-USER_PROFILE: Final = "Profil d'Alignement"
-LESSONS: Final = "Hypothèses d'Apprentissage"
-LABELS: Final = {1: "Trivial", 2: "Mineur", 3: "Utile", 4: "Majeur", 5: "Axiome"}
 AXIOM: Final = 5
 KEPT_TEXTS: Final = 5
 """How many older texts a memory keeps."""
@@ -48,11 +46,6 @@ class Memory:
     superseded: list[dict[str, Any]] = field(default_factory=list)
     """The last older texts, oldest first: what belonged to each, and `at`, when it was replaced."""
     embedding_model: str = ""
-
-    @property
-    def label(self) -> str:
-        """The name of its importance."""
-        return LABELS[self.memory_importance]
 
     @property
     def updated_on(self) -> str:
@@ -106,6 +99,14 @@ def normalized(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
+BUILT_IN: Final = {
+    normalized(spelling): stored
+    for stored in (USER_PROFILE, LESSONS)
+    for spelling in (stored, *(names[stored] for names in ARTIFACTS.values() if names))
+}
+"""The built-in artifacts by every name that stands for them."""
+
+
 def text_key(text: str) -> str:
     """The same for two texts that differ in nothing that matters."""
     return sha256(normalized(text).encode("utf-8", "replace")).hexdigest()
@@ -114,11 +115,10 @@ def text_key(text: str) -> str:
 def tidy_name(name: str) -> str:
     """A name in one spelling: composed Unicode, straight apostrophes, single spaces and none around it.
 
-    The two built-in artifacts are known in any case.
+    The two built-in artifacts are known in any case, and by their translations.
     """
     tidy = " ".join(unicodedata.normalize("NFC", clean(name)).replace("’", "'").split())
-    built_in = {normalized(known): known for known in (USER_PROFILE, LESSONS)}
-    return built_in.get(normalized(tidy), tidy)
+    return BUILT_IN.get(normalized(tidy), tidy)
 
 
 def snake_case(name: str) -> str:

@@ -23,7 +23,7 @@ from cognition.memory.long_term.fusion import (
     undone,
     within_origin,
 )
-from cognition.memory.long_term.memory import AXIOM, LABELS, TEXT_KEY, Memory, point_id, text_key, tidy_name
+from cognition.memory.long_term.memory import AXIOM, TEXT_KEY, Memory, point_id, text_key, tidy_name
 from cognition.text.language import detect_language
 from cognition.text.sanitize import clean
 from cognition.vectors import Filter, Point, Vector, VectorCollection
@@ -50,6 +50,18 @@ class WriteResult:
     outcome: FusionOutcome
     note: str = ""
     distilled: bool = False
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """What becomes of a fact, before anything is stored."""
+
+    outcome: FusionOutcome
+    memory: Memory
+    """The memory to store."""
+    older: Memory | None = None
+    """The memory it takes the place of."""
+    note: str = ""
 
 
 class Writer:
@@ -110,7 +122,8 @@ class Writer:
                 updated_at=written_at,
                 embedding_model=self._embedder.stamp.model,
             )
-            written = await self._fused(new, vector, same)
+            decision = await self._decide(new, vector, same)
+            written = await self._store(decision, new, vector)
         return replace(written, distilled=filed.distilled)
 
     async def undo(self, user_id: str, memory_id: str) -> Memory | None:
@@ -133,13 +146,13 @@ class Writer:
         async with self._locks.held(user_id):
             return bool(await self._collection.delete(Filter(user_id, ids=[point_id(user_id, memory_id)])))
 
-    async def _fused(self, new: Memory, vector: Vector, same: Memory | None) -> WriteResult:
-        """The four steps of fusion, in their order."""
+    async def _decide(self, new: Memory, vector: Vector, same: Memory | None) -> _Decision:
+        """Decide what becomes of a fact: the first of the four steps of fusion that applies."""
         if same:
-            return await self._refresh(same, new)
+            return _Decision("refreshed", refreshed(same, within_origin(new)), same)
         own = next(iter(await self._nearest(Filter(new.user_id, ids=[new.point_id]), vector)), None)
         if own and own.similarity >= SAME_ID_SIMILARITY:
-            return await self._store("replaced", replaced(own.memory, new), vector, [own.memory, new])
+            return _Decision("replaced", replaced(own.memory, new), own.memory)
         note = ""
         if own:
             free = await self._free_id(new)
@@ -148,30 +161,24 @@ class Writer:
         kin = Filter(new.user_id, equals={"artifact_name": new.artifact_name})
         for near in await self._nearest(kin, vector):
             close = near.similarity >= CLOSE_SIMILARITY
-            if close and (written := await self._judged(new, vector, near.memory)):
-                return written
-        written = await self._store("new", within_origin(new), vector, [new])
-        return replace(written, note=" ".join(filter(None, [note, written.note])))
+            if close and (decision := await self._judge(new, near.memory)):
+                return decision
+        return _Decision("new", within_origin(new), note=note)
 
-    async def _judged(self, new: Memory, vector: Vector, older: Memory) -> WriteResult | None:
-        """The new fact joined with a close memory; None when they are distinct."""
+    async def _judge(self, new: Memory, older: Memory) -> _Decision | None:
+        """Decide by the model's verdict on two close facts; None when they are distinct."""
         verdict = await self._distiller.judge(older.fact, new.fact)
         match verdict.verdict:
             case "same":
-                return await self._refresh(older, new)
+                return _Decision("refreshed", refreshed(older, within_origin(new)), older)
             case "update":
-                return await self._store("replaced", replaced(older, new), vector, [older, new])
+                return _Decision("replaced", replaced(older, new), older)
             case "merge" if 0 < len(verdict.text) <= LONGEST_FACT:
                 language = await asyncio.to_thread(detect_language, verdict.text)
                 both = replace(new, fact=verdict.text, language=language)
-                vector = (await self._embedder.aembed([both.fact], "passage"))[0]
-                return await self._store("merged", replaced(older, both), vector, [older, new])
+                return _Decision("merged", replaced(older, both), older)
             case _:
                 return None
-
-    async def _refresh(self, older: Memory, new: Memory) -> WriteResult:
-        vector = (await self._embedder.aembed([older.fact], "passage"))[0]
-        return await self._store("refreshed", refreshed(older, within_origin(new)), vector, [older, new])
 
     async def _nearest(self, where: Filter, vector: Vector) -> list[Near]:
         """The nearest memories of a filter, nearest first."""
@@ -192,15 +199,24 @@ class Writer:
             number += 1
         return f"{stem}_{number}"
 
-    async def _store(
-        self, outcome: FusionOutcome, memory: Memory, vector: Vector, asked: Sequence[Memory]
-    ) -> WriteResult:
-        """Store what became of the memories that asked for a level, and say if none could give it."""
+    async def _store(self, decision: _Decision, new: Memory, vector: Vector) -> WriteResult:
+        """Store the outcome of a decision, and say if its importance was lowered.
+
+        Args:
+            decision: What becomes of the fact.
+            new: The fact as it came.
+            vector: Its embedding.
+        """
+        memory = decision.memory
+        if memory.fact != new.fact:
+            vector = (await self._embedder.aembed([memory.fact], "passage"))[0]
         await self._collection.upsert([memory_point(memory, vector)])
-        level = memory.memory_importance
-        lowered = level < max(other.memory_importance for other in asked)
-        note = f"Stored as {level} ({memory.label}): {AXIOM} is kept for what the user said."
-        return WriteResult(memory, outcome, note if lowered else "")
+        asked = max(each.memory_importance for each in (new, decision.older) if each)
+        lowered = (
+            f"Stored with importance {memory.memory_importance}: {AXIOM} is reserved for what the user said."
+        )
+        notes = [decision.note, lowered if memory.memory_importance < asked else ""]
+        return WriteResult(memory, decision.outcome, " ".join(filter(None, notes)))
 
 
 def memory_point(memory: Memory, vector: Vector) -> Point:
@@ -214,9 +230,12 @@ def checked_importance(importance: object) -> int:
     Raises:
         InvalidInput: It is no whole number from 1 to 5; true, "3" and 3.7 are none.
     """
-    if isinstance(importance, bool) or not isinstance(importance, int) or importance not in LABELS:
-        levels = ", ".join(f"{level} {label}" for level, label in LABELS.items())
-        msg = f"The importance {short_repr(importance)} is no level: give a whole number ({levels})."
+    if (
+        isinstance(importance, bool)
+        or not isinstance(importance, int)
+        or importance not in range(1, AXIOM + 1)
+    ):
+        msg = f"Invalid importance {short_repr(importance)}: expected an integer from 1 to {AXIOM}."
         raise InvalidInput(msg)
     return importance
 

@@ -1,15 +1,20 @@
-"""The folder that holds everything stored, and who holds it: one process at a time opens its vectors."""
+"""The lock on the home folder: one process at a time opens its vectors."""
 
 import json
 import os
 from dataclasses import dataclass
-from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
+
+import portalocker
+from portalocker import LockFlags
 
 from cognition.errors import Unavailable
+from cognition.storage.disk.atomic import write_atomically
 
-LOCK_FILE = "lock"
+LOCK_FILE: Final = "lock"
+HOLDER_FILE: Final = "holder.json"
+"""A file of its own: Windows keeps other processes from reading a locked one."""
 
 
 @dataclass(frozen=True)
@@ -18,18 +23,18 @@ class Holder:
 
     pid: int
     url: str
-    """Where its HTTP API answers; empty for a program that serves none."""
+    """The URL of its HTTP API; empty for a program that serves none."""
 
 
 class FolderInUse(Unavailable):
     """Another process holds the folder."""
 
     def __init__(self, home: Path, holder: Holder) -> None:
-        where = f", which serves {holder.url}" if holder.url else ""
-        way = "use that server, end it," if holder.url else "end it, as /quit ends a chat,"
+        server = f" (serving {holder.url})" if holder.url else ""
+        remedy = "Use that server, stop it," if holder.url else "Stop it (`/quit` ends a chat)"
         super().__init__(
-            f"The folder {str(home)!r} is in use by process {holder.pid}{where}. One process at a time "
-            f"holds a folder: {way} or set COGNITION_HOME to another one."
+            f"The folder {str(home)!r} is in use by process {holder.pid}{server}. {remedy} "
+            "or set COGNITION_HOME to another folder."
         )
         self.holder = holder
 
@@ -38,8 +43,8 @@ class FolderLock:
     """An exclusive lock on a folder; the system releases it when the process ends, however it ends.
 
     Args:
-        home: The folder; made if it isn't there.
-        url: Where this process's HTTP API answers, for those that come second.
+        home: The folder; created if missing.
+        url: The URL of this process's HTTP API, for processes that come second.
 
     Raises:
         FolderInUse: Another process, or another lock of this one, holds it.
@@ -47,29 +52,24 @@ class FolderLock:
 
     def __init__(self, home: Path, url: str = "") -> None:
         home.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(home / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._home = home
+        self._file = os.fdopen(os.open(home / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         try:
-            flock(self._file, LOCK_EX | LOCK_NB)
-        except BlockingIOError:
-            os.close(self._file)
+            portalocker.lock(self._file, LockFlags.EXCLUSIVE | LockFlags.NON_BLOCKING)
+        except portalocker.AlreadyLocked:
+            self._file.close()
             raise FolderInUse(home, read_holder(home)) from None
         try:
-            self.announce(url)
+            write_atomically(home / HOLDER_FILE, json.dumps({"pid": os.getpid(), "url": url}).encode())
         except OSError:
-            os.close(self._file)  # a full disk: who can't say that it holds the folder doesn't
+            self._file.close()  # the disk is full: a process that can't say so must not hold the folder
             raise
 
-    def announce(self, url: str) -> None:
-        """Write who holds the folder."""
-        text = json.dumps({"pid": os.getpid(), "url": url}).encode()
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, text, 0)
-
     def release(self) -> None:
-        """Let the next one in."""
-        os.ftruncate(self._file, 0)
-        flock(self._file, LOCK_UN)
-        os.close(self._file)
+        """Let the next process in."""
+        (self._home / HOLDER_FILE).unlink(missing_ok=True)
+        portalocker.unlock(self._file)
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +79,7 @@ class FolderLock:
 
 
 def holder_of(home: Path) -> Holder | None:
-    """Who holds a folder now; None when it is free."""
+    """Return the process that holds a folder; None when it is free."""
     try:
         FolderLock(home).release()
     except FolderInUse as taken:
@@ -88,9 +88,9 @@ def holder_of(home: Path) -> Holder | None:
 
 
 def read_holder(home: Path) -> Holder:
-    """What the lock file says; pid 0 while its holder is still writing it."""
+    """Read who holds a folder; the pid is 0 while its holder is still writing that."""
     try:
-        told = json.loads((home / LOCK_FILE).read_bytes())
-        return Holder(int(told["pid"]), str(told["url"]))
-    except (ValueError, TypeError, KeyError):
+        payload = json.loads((home / HOLDER_FILE).read_bytes())
+        return Holder(int(payload["pid"]), str(payload["url"]))
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
         return Holder(0, "")

@@ -1,6 +1,6 @@
 """Whether the disk has room for another write."""
 
-import os
+import shutil
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +24,7 @@ def require_room(folder: Path) -> None:
         DiskFull: There is too little.
     """
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    disk = os.statvfs(there)
-    if (free := disk.f_bavail * disk.f_frsize) < LEAST_BYTES:
+    if (free := shutil.disk_usage(there).free) < LEAST_BYTES:
         msg = (
             f"The disk of {str(folder)!r} has {free >> 20} MB left, and {LEAST_BYTES >> 20} MB are needed: "
             "make some room and try again. Nothing was changed."

@@ -149,7 +149,7 @@ async def test_a_disk_without_room_refuses_what_would_kill_the_process(
 @pytest.mark.parametrize("told", ["", "null", "[1]", "nonsense", '{"pid": "x"}'])
 def test_p43_a_holder_that_left_no_name_is_told_all_the_same(told: str, tmp_path: Path) -> None:
     with FolderLock(tmp_path):
-        (tmp_path / "lock").write_text(told)
+        (tmp_path / "holder.json").write_text(told)
         with pytest.raises(FolderInUse, match="in use by process 0"):
             FolderLock(tmp_path)
 

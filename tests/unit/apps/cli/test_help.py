@@ -42,8 +42,8 @@ def test_no_two_commands_of_a_group_say_the_same_of_themselves(run: Run) -> None
 def test_the_same_option_is_explained_as_each_command_takes_it() -> None:
     told = {(path, parameter.name): parameter for path, command in EVERY for parameter in command.params}
     assert "a new chat" in told["ask", "chat"].help
-    assert "a new chat" not in told["threads list", "chat"].help
+    assert "a new chat" not in told["agents list", "chat"].help
     assert told["ask", "policy"].default == "AUTO_PRO"
-    assert told["threads resume", "policy"].default is None
-    assert "its last run" in told["threads resume", "policy"].help
+    assert told["agents resume", "policy"].default is None
+    assert "its last run" in told["agents resume", "policy"].help
     assert "Required: ids of two to five experts" in told["council", "participants"].help

@@ -20,7 +20,7 @@ async def sub_sid(client: httpx.AsyncClient) -> str:
 
 async def resumed(client: httpx.AsyncClient, sub_sid: str, wish: dict[str, Any]) -> dict[str, Any]:
     """What came of letting it go on."""
-    answer = await client.post(f"/cognition/threads/{sub_sid}/resume", params=ADA, json=wish)
+    answer = await client.post(f"/cognition/agents/{sub_sid}/resume", params=ADA, json=wish)
     assert answer.status_code == 200
     return dict(json.loads(answer.text.splitlines()[-1]))
 
@@ -40,6 +40,6 @@ async def test_a_sub_agent_goes_on_under_its_policy_or_another(
 async def test_a_wish_that_can_t_be_meant_is_refused(
     client: httpx.AsyncClient, sub_sid: str, wish: bytes
 ) -> None:
-    answer = await client.post(f"/cognition/threads/{sub_sid}/resume", params=ADA, content=wish)
+    answer = await client.post(f"/cognition/agents/{sub_sid}/resume", params=ADA, content=wish)
     assert answer.status_code == 400
     assert "How shall it go on?" in answer.json()["error"]

@@ -32,13 +32,13 @@ def test_a_chat_is_shown_by_the_name_that_its_user_gave_it(run: Run, note: str) 
         "été",
         "my trip",
     ]
-    (first, *_) = run("threads", "list").stdout.splitlines()
+    (first, *_) = run("agents", "list").stdout.splitlines()
     assert first.endswith(" · my trip")
     listed = told(run, "sessions", "list")["sessions"]
     assert [row["chat_name"] for row in listed] == ["piped", "été", "my trip"]
     assert [row["chat_id"] for row in listed] == [thread_of("local", row["chat_name"]) for row in listed]
-    (agent,) = told(run, "threads", "list", "--chat", "my trip")["agents"]
-    shown = told(run, "threads", "show", agent["sub_sid"])
+    (agent,) = told(run, "agents", "list", "--chat", "my trip")["agents"]
+    shown = told(run, "agents", "show", agent["sub_sid"])
     both = {"chat_id": thread_of("local", "my trip"), "chat_name": "my trip"}
     for row in (agent, shown, told(run, "sessions", "show", both["chat_id"])):
         assert {key: row[key] for key in both} == both
@@ -85,7 +85,7 @@ SEATED = ("--participants", "architect,coach", "--rounds", "1")
     [
         ("sessions", "show", "{}"),
         ("sessions", "close", "{}", "--json"),
-        ("threads", "list", "--chat", "{}"),
+        ("agents", "list", "--chat", "{}"),
         ("council", "Split?", *SEATED, "--chat", "{}"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_chat_is_there_once_it_was_spoken_in_or_given_something(run: Run, note
     asked = told(run, "ask", "hello")["chat_id"]
     given = told(run, "ingest", note)["chat_id"]
     for chat in (asked, given):
-        assert run("threads", "list", "--chat", chat).stdout == "No sub-agent is open.\n"
+        assert run("agents", "list", "--chat", chat).stdout == "No sub-agent is open.\n"
         assert run("sessions", "close", chat).stdout.startswith("Deleted for good: ")
         assert run("sessions", "show", chat).stdout == f"The chat '{chat}' holds nothing.\n"
         assert "held nothing to delete" in run("sessions", "close", chat).stdout

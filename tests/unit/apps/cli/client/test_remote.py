@@ -59,7 +59,7 @@ def _holding(tmp_path: Path) -> Iterator[None]:
     "command",
     [
         ("sessions", "list"),
-        ("threads", "resume", "dlg_1", "Go on"),
+        ("agents", "resume", "dlg_1", "Go on"),
         ("ask", "hello"),
         ("council", "Split?", "--participants", "architect,coach"),
     ],

@@ -14,7 +14,7 @@ from tests.unit.apps.cli.conftest import Run
 
 
 def agents(run: Run, *options: str) -> list[dict[str, Any]]:
-    return list(json.loads(run("threads", "list", "--json", *options).stdout)["agents"])
+    return list(json.loads(run("agents", "list", "--json", *options).stdout)["agents"])
 
 
 @pytest.fixture
@@ -28,37 +28,37 @@ def asking(run: Run) -> str:
 def test_agents_are_listed_and_shown(run: Run, asking: str) -> None:
     (row,) = agents(run)
     assert (row["status"], row["steps"], row["busy"]) == ("waiting", 1, False)
-    shown = run("threads", "list").stdout
+    shown = run("agents", "list").stdout
     assert shown.startswith(f"{asking} · agent · waiting · 1 step · ")
     assert "asked: plan a trip, and ask me where to go" in shown
     assert [row["sub_sid"] for row in agents(run, "--chat", "work")] == [asking]
     assert run("ask", "hello", "--chat", "other").exit_code == 0
     assert agents(run, "--chat", "other") == []
-    said = run("threads", "show", asking).stdout
+    said = run("agents", "show", asking).stdout
     assert "task: plan a trip, and ask me where to go" in said
     assert "QUESTION: where to go?" in said
-    assert [m["type"] for m in json.loads(run("threads", "show", asking, "--json").stdout)["messages"]] == [
+    assert [m["type"] for m in json.loads(run("agents", "show", asking, "--json").stdout)["messages"]] == [
         "human",
         "ai",
     ]
 
 
 def test_an_agent_goes_on_with_the_answer(run: Run, asking: str) -> None:
-    told = run("threads", "resume", asking, "To Brest")
+    told = run("agents", "resume", asking, "To Brest")
     assert told.exit_code == 0
     assert told.stdout.startswith(f"{asking} · success\n")
     assert "as you answered: To Brest" in told.stdout
     assert f"· {asking} is at work (agent)" in told.stderr
-    again = json.loads(run("threads", "resume", asking, "--json").stdout)
+    again = json.loads(run("agents", "resume", asking, "--json").stdout)
     assert (again["status"], again["text"]) == ("success", told.stdout.split("\n\n", 1)[1].strip())
     assert agents(run)[0]["steps"] == 2, "nothing was unfinished"
 
 
 def test_an_agent_is_closed(run: Run, asking: str) -> None:
-    assert run("threads", "close", asking).stdout == f"Closed for good: {asking} (agent)\n"
-    assert run("threads", "list").stdout == "No sub-agent is open.\n"
+    assert run("agents", "close", asking).stdout == f"Closed for good: {asking} (agent)\n"
+    assert run("agents", "list").stdout == "No sub-agent is open.\n"
     for command in ("show", "resume", "close"):
-        refused = run("threads", command, asking)
+        refused = run("agents", command, asking)
         assert (refused.exit_code, refused.stdout) == (1, "")
         assert f"has no sub-agent '{asking}'" in refused.stderr
 
@@ -66,8 +66,8 @@ def test_an_agent_is_closed(run: Run, asking: str) -> None:
 def test_p47_agents_of_another_user_are_not_there(run: Run, asking: str) -> None:
     assert agents(run, "--user", "eve") == []
     for command in ("show", "resume", "close"):
-        assert run("threads", command, asking, "--user", "eve").exit_code == 1
-    assert run("threads", "list", "--user", " ").exit_code == 1
+        assert run("agents", command, asking, "--user", "eve").exit_code == 1
+    assert run("agents", "list", "--user", " ").exit_code == 1
     assert len(agents(run)) == 1
 
 
@@ -87,7 +87,7 @@ def test_what_was_done_otherwise_than_asked_is_said(
     sub_sid = asyncio.run(begun())
     monkeypatch.setenv("GOOGLE_API_KEY", "test")
     monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", rehearsal.url)
-    told = run("threads", "resume", sub_sid, "And turned round?", "--user", "ada")
+    told = run("agents", "resume", sub_sid, "And turned round?", "--user", "ada")
     first = "It had been cut off at an earlier task, and finished that first:\n1 < 2."
     assert told.stdout == f"{sub_sid} · success\n\n{first}\n\n2 > 1.\n"
 
@@ -96,7 +96,5 @@ def test_an_agent_goes_on_under_its_policy_or_another(run: Run) -> None:
     run("ask", "delegate: plan a trip, and ask me where to go", "--policy", "MODEL_LITE")
     (sub_sid,) = [row["sub_sid"] for row in agents(run)]
     for policy, level in (((), "MODEL_LITE"), (("--policy", "AUTO_PRO"), "MODEL_PRO"), ((), "MODEL_PRO")):
-        told = json.loads(
-            run("threads", "resume", sub_sid, "think harder about it", *policy, "--json").stdout
-        )
+        told = json.loads(run("agents", "resume", sub_sid, "think harder about it", *policy, "--json").stdout)
         assert (told["status"], told["level"]) == ("success", level)
