@@ -1,6 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
-ENGLISH := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md bench/README.md graphs nodes tools skills
+ENGLISH := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md bench/README.md \
+  .github apps graphs nodes tools skills
 
 .PHONY: help chat studio test lint types pictures lock clean
 .DEFAULT_GOAL := help
@@ -11,15 +12,15 @@ help: ## Show what there is
 chat: .venv/chat ## Talk in the terminal (or pipe lines into it)
 	@$(BIN)/cognition chat
 
-studio: .venv/studio ## Serve the graphs for LangGraph Studio and the API
+studio: .venv/studio ## Serve the graphs for LangGraph Studio and the API; PORT=… for another port than 2024
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
-	  $(BIN)/langgraph dev --no-browser --n-jobs-per-worker 10
+	  $(BIN)/langgraph dev --no-browser --n-jobs-per-worker 10 $(if $(PORT),--port $(PORT))
 
 test: .venv/dev ## Run the tests
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 lint: .venv/dev ## Check style and spelling
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell --ignore-words-list alignement $(ENGLISH)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell $(ENGLISH)
 
 types: .venv/dev ## Check the types
 	@$(BIN)/mypy

@@ -23,7 +23,7 @@ from cognition.prompts.delegation import agent_prompt
 from cognition.services import Services
 from cognition.settings import Settings
 from graphs.delegation import graph
-from tools.toolset import sub_agent_tools
+from tools.toolset import sub_agent_toolset
 
 RUNS, WARM_UP, STEPS = 30, 5, 10
 COLUMNS = ("what", "create_agent", "delegation", "ratio", "delegated on a thread", "ratio on a thread")
@@ -49,7 +49,7 @@ async def contenders(services: Services) -> dict[str, Run]:
     context = BoundContext(user_id="bench", bound=services, chat_id="chat")
     saver = await services.checkpointer()
     prompt = agent_prompt("MODEL_LITE", may_climb=True, calls=25, role="", skill=None, cut="")
-    tools = list(sub_agent_tools(("MODEL_FLASH", "MODEL_PRO"), "on"))
+    tools = list(sub_agent_toolset()(("MODEL_FLASH", "MODEL_PRO"), "on"))
     model = services.models.chat("MODEL_LITE")
     agent = create_agent(model, tools, system_prompt=prompt, checkpointer=saver, context_schema=Context)
     delegation = graph.copy(update={"checkpointer": saver})

@@ -23,8 +23,7 @@ from cognition.prompts.echo import system_prompt
 from cognition.services import Services
 from cognition.settings import Settings
 from cognition.storage.sqlite.checkpointer import open_checkpointer
-from graphs.echo import graph
-from tools.toolset import echo_tools
+from graphs.echo import TOOLSET, graph
 
 TURNS, WARM_UP = 60, 10
 QUESTIONS = {"no tool": "Say something.", "one tool call": "Use a tool, please."}
@@ -76,7 +75,7 @@ class SharedStores(Services):
 
 def contenders(services: Services, saver: Any) -> dict[str, Run]:
     """The four that are compared; each runs one turn on a thread, and what it starts in the background."""
-    tools = echo_tools(("MODEL_FLASH", "MODEL_PRO"), "on")
+    tools = TOOLSET(("MODEL_FLASH", "MODEL_PRO"), "on")
     prompt = system_prompt("MODEL_LITE", may_climb=True, remembers=True)
     model = services.models.chat("MODEL_LITE")
     agent = create_agent(model, list(tools), system_prompt=prompt, checkpointer=saver, context_schema=Context)

@@ -1,1 +1,1 @@
-"""What lies beneath the graphs; it knows nothing of them."""
+"""The core of the application. It does not depend on the graphs, nodes, tools or apps."""

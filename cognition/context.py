@@ -1,4 +1,4 @@
-"""Who asks, in which chat, under which policy: the context of a run, and the form that Studio shows."""
+"""The context of a run: user, policy and memory mode. Studio shows it as a form."""
 
 from dataclasses import dataclass, field, fields
 from reprlib import repr as short_repr
@@ -18,52 +18,55 @@ MemoryMode = Literal["on", "off"]
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What the caller of a graph says once for the whole run."""
+    """The options that a caller sets for a whole run."""
 
     user_id: str = field(
-        default="local", metadata={"description": "Whose memories are read and written. Blank is refused."}
+        default="local",
+        metadata={"description": "The user whose memories are read and written; must not be blank."},
     )
-    user_name: str = field(default="", metadata={"description": "How the assistant may call the user."})
+    user_name: str = field(
+        default="", metadata={"description": "The name by which the assistant may address the user."}
+    )
     policy: Policy = field(
         default="AUTO_PRO",
         metadata={
-            "description": "AUTO starts at LITE and may climb to FLASH, AUTO_PRO up to PRO; "
-            "MODEL_LITE, MODEL_FLASH and MODEL_PRO hold one level."
+            "description": "AUTO starts at LITE and may escalate to FLASH, AUTO_PRO up to PRO; "
+            "MODEL_LITE, MODEL_FLASH and MODEL_PRO stay at one level."
         },
     )
     memory: MemoryMode = field(
-        default="on", metadata={"description": "off: this chat neither recalls nor stores memories."}
+        default="on", metadata={"description": "With off, this chat neither recalls nor stores memories."}
     )
 
     def __post_init__(self) -> None:
-        """Refuse what no form offers, such as a policy of another spelling.
+        """Check the values, since API clients are not limited to the options of the form.
 
         Raises:
-            InvalidInput: The policy is none of the policies, or the memory neither on nor off.
+            InvalidInput: If the policy is unknown, or the memory mode is neither on nor off.
         """
         for name, value, allowed in (
             ("policy", self.policy, get_args(Policy)),
             ("memory", self.memory, get_args(MemoryMode)),
         ):
             if value not in allowed:
-                msg = f"The context's {name} {short_repr(value)} is none: give one of {', '.join(allowed)}."
+                msg = f"Invalid {name} {short_repr(value)} in the context: expected {' or '.join(allowed)}."
                 raise InvalidInput(msg)
 
     def services(self) -> Services:
-        """The stores and models of this process."""
+        """Return the stores and models of this process."""
         return process_services()
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundContext(Context):
-    """A context with services of its own: for programs that embed the graphs, and for tests."""
+    """A context with its own services, for programs that embed the graphs and for tests."""
 
     bound: Services
     chat_id: str = ""
-    """The chat whose data the run works on; empty for the chat that its thread is."""
+    """The chat whose data the run works on; if empty, the chat of the run's thread."""
 
     def services(self) -> Services:
-        """The services that the program passed."""
+        """Return the services passed by the program."""
         return self.bound
 
 
@@ -71,24 +74,27 @@ Graph = CompiledStateGraph[Any, Context, Any, Any]
 """A compiled graph of this application."""
 
 AnyRuntime = Runtime[Context] | ToolRuntime[Context, Any]
-"""What a node or a tool is handed."""
+"""The runtime that LangGraph passes to a node or a tool."""
 
 
 def context_of(runtime: AnyRuntime) -> Context:
-    """The run's context; a run without one is the local user's with every default."""
+    """Return the run's context, or the default one, for the local user."""
     return runtime.context or Context()
 
 
 def identity_of(runtime: AnyRuntime) -> Identity:
-    """Who this run is for: the authenticated user where the server has one, else the context's.
+    """Return the user and chat of a run. The server's authenticated user takes precedence over the context's.
 
     Raises:
-        InvalidInput: The user is blank. A missing user is nobody, never everybody.
+        InvalidInput: If the user is blank. A missing user must never mean all users.
     """
     info, server, context = runtime.execution_info, runtime.server_info, context_of(runtime)
     user_id = server.user.identity if server and server.user else context.user_id
     if not isinstance(user_id, str) or not user_id.strip():
-        msg = f"The user {user_id!r} is blank or no text: pass a user_id, or no context for the local user."
+        msg = (
+            f"Invalid user {user_id!r}: expected a user id that is not blank. Pass a user_id, or omit the "
+            "context to run as the local user."
+        )
         raise InvalidInput(msg)
     if isinstance(context, BoundContext) and context.chat_id:
         return Identity(user_id, context.chat_id)
@@ -97,9 +103,9 @@ def identity_of(runtime: AnyRuntime) -> Identity:
 
 
 def for_sub_agent(runtime: AnyRuntime) -> BoundContext:
-    """The context of a run that a run starts: the same user, chat, policy and services."""
+    """Return the context for a sub-agent's run: the same user, chat, policy and services."""
     context, identity = context_of(runtime), identity_of(runtime)
-    told = {each.name: getattr(context, each.name) for each in fields(Context)}
+    values = {each.name: getattr(context, each.name) for each in fields(Context)}
     return BoundContext(
-        **{**told, "user_id": identity.user_id}, bound=context.services(), chat_id=identity.chat_id
+        **{**values, "user_id": identity.user_id}, bound=context.services(), chat_id=identity.chat_id
     )

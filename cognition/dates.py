@@ -1,4 +1,4 @@
-"""Times: the moment of now as it is stored, and periods as a model writes them."""
+"""Timestamps as they are stored, and periods as a model writes them."""
 
 import re
 import time as clock
@@ -10,20 +10,20 @@ from reprlib import repr as short_repr
 
 from cognition.errors import InvalidInput
 
-FORMS = "2024, 2024-05, 2024-05-17 or 2024-05-17T14:30:00Z"
+DATE_FORMATS = "2024, 2024-05, 2024-05-17 or 2024-05-17T14:30:00Z"
 LAST_INSTANT = time(23, 59, 59, 999_000, UTC)
 
 
 class InvalidDate(InvalidInput):
-    """A date that can't be read, or a period that ends before it starts."""
+    """A date that can't be parsed, or a period that ends before it starts."""
 
 
 @dataclass(frozen=True)
 class Period:
-    """A span of time with both bounds included, in unix seconds; None leaves a side open.
+    """A period of time in unix seconds, both bounds included. None leaves a side open.
 
     Raises:
-        InvalidInput: A bound is not finite, which breaks the engine.
+        InvalidInput: If a bound is not finite; the vector engine cannot handle such a value.
     """
 
     start: float | None = None
@@ -32,20 +32,22 @@ class Period:
     def __post_init__(self) -> None:
         for bound in (self.start, self.end):
             if bound is not None and not isfinite(bound):
-                msg = f"The bound {bound} of a period is no moment: give unix seconds, or None for no bound."
+                msg = f"Invalid bound {bound} of a period: expected unix seconds, or None for no bound."
                 raise InvalidInput(msg)
 
 
 def now() -> float:
-    """Unix seconds to the microsecond: Qdrant changes the last digit of finer ones."""
+    """Return the current unix time, rounded to microseconds because Qdrant alters finer values."""
     return round(clock.time(), 6)
 
 
 def read_period(start_date: str, end_date: str) -> Period:
-    """The period between two dates. A year, month or day without time is all of it; without a zone it is UTC.
+    """Parse a period from two dates, where an empty date leaves its side open.
+
+    A year, a month or a day stands for the whole of it. Times without a zone are UTC.
 
     Raises:
-        InvalidDate: A date can't be read, or the start is after the end. The message names the value.
+        InvalidDate: If a date can't be parsed, or the start is after the end. The message names the value.
     """
     start = _read("start_date", start_date)[0] if start_date.strip() else None
     end = _read("end_date", end_date)[1] if end_date.strip() else None
@@ -56,12 +58,12 @@ def read_period(start_date: str, end_date: str) -> Period:
 
 
 def _read(name: str, text: str) -> tuple[datetime, datetime]:
-    """The first and the last instant of what a date says."""
+    """Return the first and the last instant of a date."""
     text = text.strip()
     try:
-        if found := re.fullmatch(r"(\d{4})(?:-(\d{2}))?", text):
-            first = datetime(int(found[1]), int(found[2] or 1), 1, tzinfo=UTC)
-            month = first.month if found[2] else 12
+        if match := re.fullmatch(r"(\d{4})(?:-(\d{2}))?", text):
+            first = datetime(int(match[1]), int(match[2] or 1), 1, tzinfo=UTC)
+            month = first.month if match[2] else 12
             last = first.replace(month=month, day=monthrange(first.year, month)[1])
             return first, datetime.combine(last, LAST_INSTANT)
         moment = datetime.fromisoformat(text)
@@ -72,6 +74,6 @@ def _read(name: str, text: str) -> tuple[datetime, datetime]:
             return moment, datetime.combine(moment, LAST_INSTANT)
         moment.timestamp()
     except (ValueError, OverflowError):
-        msg = f"{name} {short_repr(text)} is no date: write it as {FORMS}."
+        msg = f"Invalid {name} {short_repr(text)}: expected {DATE_FORMATS}."
         raise InvalidDate(msg) from None
     return moment, moment

@@ -1,13 +1,13 @@
-"""The errors this application raises on purpose. Any other exception is a bug and keeps its traceback."""
+"""The expected errors of the application. Any other exception is a bug and keeps its traceback."""
 
 
 class CognitionError(Exception):
-    """The base of all errors that are shown to a user as one sentence."""
+    """Base class of the errors shown to the user as a plain message, without a traceback."""
 
 
 class InvalidInput(CognitionError, ValueError):
-    """Input that can't be used. The message names the value and what was expected; nothing was changed."""
+    """Invalid input. The message names the value and what was expected; nothing was changed."""
 
 
 class Unavailable(CognitionError, RuntimeError):
-    """Something that can't be used right now. The message says what and how to fix it."""
+    """A resource that is currently unavailable. The message says which one and how to fix it."""

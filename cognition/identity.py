@@ -1,4 +1,4 @@
-"""Who a call is for: users and chats, checked before anything is read or written."""
+"""The identity of a user and a chat, checked before anything is read or written."""
 
 from dataclasses import dataclass
 from reprlib import repr as short_repr
@@ -7,50 +7,53 @@ from cognition.errors import InvalidInput
 
 
 def check_user(user_id: object) -> None:
-    """Refuse a user that is nobody: a missing user must never mean everybody.
+    """Check a user id. A missing user must never mean all users.
 
     Raises:
-        InvalidInput: The user is blank, not a text, or holds what UTF-8 cannot.
+        InvalidInput: If the user is blank, not a string, or not valid Unicode.
     """
     if not isinstance(user_id, str) or not user_id.strip():
-        msg = f"The user {user_id!r} is blank: memories are read and written for one user at a time."
+        msg = f"Invalid user {user_id!r}: expected a user id that is not blank."
         raise InvalidInput(msg)
-    check_whole("user", user_id)
+    check_unicode("user", user_id)
 
 
-def check_whole(what: str, id_: str) -> None:
-    """Refuse an id that can't be stored.
+def check_unicode(kind: str, id_: str) -> None:
+    """Check that an id can be stored as UTF-8.
 
     Args:
-        what: Whose id it is.
+        kind: The kind of id to name in the message, such as "user".
         id_: The id.
 
     Raises:
-        InvalidInput: It holds half a character, which UTF-8 cannot.
+        InvalidInput: If the id contains a lone surrogate, which UTF-8 cannot encode.
     """
     try:
         id_.encode()
     except UnicodeEncodeError as error:
-        msg = f"The {what} {short_repr(id_)} holds half a character: pass its id as valid Unicode."
+        msg = f"Invalid {kind} {short_repr(id_)}: expected valid Unicode, without lone surrogates."
         raise InvalidInput(msg) from error
 
 
 def check_chat(user_id: object, chat_id: object) -> None:
-    """Refuse a user or a chat that is none.
+    """Check a user id and a chat id.
 
     Raises:
-        InvalidInput: One of them is blank, not a text, or holds what UTF-8 cannot.
+        InvalidInput: If one of them is blank, not a string, or not valid Unicode.
     """
     check_user(user_id)
     if not isinstance(chat_id, str) or not chat_id.strip():
-        msg = f"The chat {chat_id!r} is blank: run the graph on a thread, with a thread_id in its config."
+        msg = (
+            f"Invalid chat {chat_id!r}: expected a chat id that is not blank. Run the graph on a thread, "
+            "with a thread_id in its config."
+        )
         raise InvalidInput(msg)
-    check_whole("chat", chat_id)
+    check_unicode("chat", chat_id)
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Whose data a step may touch. It comes from the run, never from a model."""
+    """The user and chat whose data a step may access. Set by the run, never by a model."""
 
     user_id: str
     chat_id: str

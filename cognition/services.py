@@ -1,4 +1,4 @@
-"""The stores and models of one process, each built when it is first asked for."""
+"""The stores and models of a process, each created on first use."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,11 +26,11 @@ T = TypeVar("T")
 
 
 class _Lazy(Generic[T]):
-    """A store that is opened in a thread when it is first asked for.
+    """A store that is opened in a worker thread on first use.
 
     Args:
-        build: Opens the store; blocking.
-        opening: The lock of all stores of the process: steps may run on more than one event loop.
+        build: Function that opens the store. Blocking.
+        opening: The lock shared by all stores of the process, since steps may run on several event loops.
     """
 
     def __init__(self, build: Callable[[], T], opening: RLock) -> None:
@@ -39,11 +39,11 @@ class _Lazy(Generic[T]):
         self.opened: T | None = None
 
     async def get(self) -> T:
-        """Return the store, opened in a thread if need be."""
+        """Return the store, opening it in a worker thread if necessary."""
         return self.opened if self.opened is not None else await asyncio.to_thread(self.open)
 
     def open(self) -> T:
-        """Return the store; blocking."""
+        """Return the store, opening it if necessary. Blocking."""
         with self._opening:
             if self.opened is None:
                 self.opened = self._build()
@@ -51,7 +51,7 @@ class _Lazy(Generic[T]):
 
 
 class Services:
-    """The stores and models the graphs work on. Nothing is loaded or opened before its first use."""
+    """The stores and models used by the graphs. Each is opened or loaded on first use."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -66,22 +66,22 @@ class Services:
 
     @cached_property
     def jobs(self) -> Jobs:
-        """The work that goes on after a run."""
+        """The background jobs that continue after a run."""
         return Jobs()
 
     @cached_property
     def models(self) -> Models:
-        """The chat models of the levels."""
+        """The chat models of all levels."""
         return Models(self.settings)
 
     def hold(self, url: str = "") -> VectorEngine:
-        """Take the folder, so that no other process opens what it holds; blocking.
+        """Lock the home folder, so that no other process can open its vectors. Blocking.
 
         Args:
-            url: Where this process's HTTP API answers, for those that come second.
+            url: The URL of this process's HTTP API, recorded for processes that find the folder locked.
 
         Raises:
-            FolderInUse: Another process holds the folder.
+            FolderInUse: If another process holds the lock.
         """
         with self._opening:
             if self._engine is None:
@@ -89,11 +89,11 @@ class Services:
             return self._engine
 
     async def memory(self) -> LongTermMemory:
-        """The long-term memory of this folder.
+        """Return the long-term memory in the home folder.
 
         Raises:
-            FolderInUse: Another process holds the folder.
-            StampMismatch: The stored vectors are of another embedding model.
+            FolderInUse: If another process holds the lock on the home folder.
+            StampMismatch: If the stored vectors were created with another embedding model.
         """
         return await self._memory.get()
 
@@ -102,11 +102,11 @@ class Services:
         return asyncio.run(LongTermMemory.open(self.hold(), embedder, self.settings, self.models))
 
     async def session(self) -> SessionMemory:
-        """The session memory of the chats of this folder.
+        """Return the session memory in the home folder.
 
         Raises:
-            FolderInUse: Another process holds the folder.
-            StampMismatch: The stored vectors are of another embedding model.
+            FolderInUse: If another process holds the lock on the home folder.
+            StampMismatch: If the stored vectors were created with another embedding model.
         """
         return await self._session.get()
 
@@ -115,23 +115,23 @@ class Services:
         return asyncio.run(SessionMemory.open(self.hold(), embedder, self._database.open()))
 
     async def database(self) -> Database:
-        """The file that says what exists in this folder; several processes may hold it open."""
+        """Return the SQLite database of the home folder, which several processes may have open."""
         return await self._database.get()
 
     async def registry(self) -> ResourceTable:
-        """The resources that were given to the chats of this folder."""
+        """Return the registry of resources in the home folder."""
         return await self._registry.get()
 
     @cached_property
     def files(self) -> Files:
-        """The copies of what was given to the chats of this folder."""
+        """The stored copies of the chats' files."""
         return Files(self.settings.home)
 
     async def threads(self) -> AgentThreadTable:
-        """The index of the threads of sub-agents; only the process that holds the folder lets them work.
+        """Return the table of sub-agent threads; only the process that holds the lock may run sub-agents.
 
         Raises:
-            FolderInUse: Another process holds the folder.
+            FolderInUse: If another process holds the lock on the home folder.
         """
         return await self._threads.get()
 
@@ -141,25 +141,25 @@ class Services:
 
     @cached_property
     def agent_runs(self) -> ExclusiveRuns:
-        """The runs of sub-agents, by thread; those of one chat are a group."""
+        """The running sub-agents, by thread; those of one chat form a group."""
         return ExclusiveRuns()
 
     @cached_property
     def closing(self) -> KeyedLocks:
-        """Lets a chat be closed by one at a time."""
+        """Locks that prevent a session from being closed twice at the same time."""
         return KeyedLocks()
 
     async def checkpointer(self) -> ThreadSaver:
-        """What keeps the threads of this folder, on this event loop."""
+        """Return the checkpointer of the home folder for the running event loop."""
         return await self._savers.saver()
 
     def _await_opening(self) -> None:
-        """Wait for what a thread is still opening, for a job that was given up, so that it is closed too."""
+        """Wait for a store that a cancelled job is still opening in a thread, so that it is closed too."""
         with self._opening:
             return
 
     async def aclose(self) -> None:
-        """Give up what still runs, and close what was opened; safe to call again."""
+        """Cancel the running jobs and close the open stores; safe to call again."""
         await self.jobs.aclose()
         await asyncio.to_thread(self._await_opening)
         if session := self._session.opened:
@@ -178,5 +178,5 @@ class Services:
 
 @lru_cache(maxsize=1)
 def process_services() -> Services:
-    """The services of this process, from its settings."""
+    """Return the services of this process, created from its settings."""
     return Services(process_settings())

@@ -1,7 +1,8 @@
-"""The sessions of a user: what each chat holds beside its conversation, and its end.
+"""The sessions of a user: listing, showing and closing them.
 
-A session is what a chat was given and what it works on: resources, sources in session memory, sub-agents.
-Long-term memories are never part of one, nor are a chat's messages and its name: by these it goes on later.
+A session is what a chat holds besides its messages: resources, sources in session memory, and sub-agents.
+Long-term memories are never part of it. Neither are the chat's messages and name, so that a chat can be
+continued after its session was closed.
 """
 
 import asyncio
@@ -17,24 +18,24 @@ from cognition.concurrency.exclusive_runs import RunBusy
 from cognition.identity import check_chat
 from cognition.memory.session.catalog import Source
 from cognition.memory.session.conversation import CONVERSATION
-from cognition.memory.validation import MOST
+from cognition.memory.validation import MAX_COUNT
 from cognition.services import Services
 from cognition.storage.agent_threads import AgentThread
 from cognition.storage.chats import ChatTable
 from cognition.storage.closures import Closures
 from cognition.storage.resources import Resource
 
-LONGEST_ABOUT: Final = 200
-"""Characters that say what a chat is about."""
+MAX_ABOUT_LENGTH: Final = 200
+"""Maximum length of a session's `about` text in characters."""
 
 SessionContent = tuple[list[Resource], list[Source], list[AgentThread]]
 
 
 async def list_sessions(services: Services, user_id: str) -> dict[str, Any]:
-    """A user's sessions as plain JSON, the one that changed last first.
+    """Return a user's sessions as plain JSON, the most recently changed first.
 
     Raises:
-        InvalidInput: The user is blank.
+        InvalidInput: If the user is blank.
     """
     resources, sources, agents = await _content(services, user_id)
     sessions: dict[str, SessionContent] = defaultdict(lambda: ([], [], []))
@@ -51,10 +52,10 @@ async def list_sessions(services: Services, user_id: str) -> dict[str, Any]:
 
 
 async def show_session(services: Services, user_id: str, chat_id: str) -> dict[str, Any]:
-    """What one session holds as plain JSON, the newest first.
+    """Return the content of a session as plain JSON, newest first.
 
     Raises:
-        InvalidInput: The user or the chat is blank.
+        InvalidInput: If the user or the chat is blank.
     """
     closed = await closed_at(services, user_id, chat_id)
     resources, sources, agents = await _content(services, user_id, chat_id)
@@ -70,20 +71,20 @@ async def show_session(services: Services, user_id: str, chat_id: str) -> dict[s
 
 
 async def close_session(services: Services, user_id: str, chat_id: str) -> dict[str, Any]:
-    """Delete what a session holds, for good, and end the closings that were interrupted before.
+    """Delete the content of a session permanently, and complete any interrupted closures.
 
     Returns:
-        As plain JSON how much of each kind there was.
+        The number of deleted items of each kind, as plain JSON.
 
     Raises:
-        InvalidInput: The user or the chat is blank.
+        InvalidInput: If the user or the chat is blank.
     """
-    closings = Closures(await services.database())
+    closures = Closures(await services.database())
     resources, sources, agents = await _content(services, user_id, chat_id)
-    await asyncio.to_thread(closings.begin, user_id, chat_id)
+    await asyncio.to_thread(closures.begin, user_id, chat_id)
     await _purge(services, user_id, chat_id)
-    for user, chat in await asyncio.to_thread(closings.unfinished):
-        with suppress(RunBusy):  # another chat's: the next closing ends it
+    for user, chat in await asyncio.to_thread(closures.unfinished):
+        with suppress(RunBusy):  # a later call completes the closure of a busy chat
             await _purge(services, user, chat)
     return {
         "user_id": user_id,
@@ -97,18 +98,18 @@ async def close_session(services: Services, user_id: str, chat_id: str) -> dict[
 
 
 async def chat_names(services: Services, user_id: str) -> dict[str, str]:
-    """The names that a user gave chats, by the ids of these."""
+    """Return the names that a user gave to chats, by chat id."""
     chats = ChatTable(await services.database())
     return await asyncio.to_thread(chats.names, user_id)
 
 
 async def is_known(services: Services, user_id: str, chat_id: str) -> bool:
-    """Whether a user has a chat: something was said in it, or it was given something, then or now.
+    """Return True if the user has this chat: it has, or once had, messages or files.
 
-    Of a conversation that was never indexed nobody knows whose it is: there its id has to do.
+    The owner of a conversation that was never indexed is not recorded, so its id is enough.
 
     Raises:
-        InvalidInput: The user or the chat is blank.
+        InvalidInput: If the user or the chat is blank.
     """
     check_chat(user_id, chat_id)
     chats = ChatTable(await services.database())
@@ -119,29 +120,29 @@ async def is_known(services: Services, user_id: str, chat_id: str) -> bool:
 
 
 async def closed_at(services: Services, user_id: str, chat_id: str) -> float:
-    """When a chat's session was closed last, in unix seconds; 0 when it never was.
+    """Return when the session was last closed, in unix seconds, or 0 if it never was.
 
-    Whoever goes on with a chat asks this first: a closing that was interrupted is ended here, so that it
-    takes nothing with it that comes later.
+    Call this before continuing a chat: it completes an interrupted closure, which would otherwise delete
+    content added later.
     """
-    closings = Closures(await services.database())
-    moment, done = await asyncio.to_thread(closings.of, user_id, chat_id)
+    closures = Closures(await services.database())
+    moment, done = await asyncio.to_thread(closures.of, user_id, chat_id)
     if not done:
         await _purge(services, user_id, chat_id)
     return moment
 
 
 async def _purge(services: Services, user_id: str, chat_id: str) -> None:
-    """Delete all of a chat that is being closed; each step may find that it was taken before.
+    """Delete the content of a session that is being closed. Every step is idempotent.
 
-    What is at work is stopped first, so that it stores nothing behind the deletions: sub-agents at once, and
-    what is being ingested when its row is gone.
+    Running work is stopped first, so that it stores nothing after the deletions: sub-agents immediately,
+    and the ingestion of a resource once its row is deleted.
     """
-    closings = Closures(await services.database())
+    closures = Closures(await services.database())
     async with services.closing.held((user_id, chat_id)):
-        begun, done = await asyncio.to_thread(closings.of, user_id, chat_id)
+        begun, done = await asyncio.to_thread(closures.of, user_id, chat_id)
         if done:
-            return  # by another one meanwhile: what is there now came later
+            return  # completed by another task; any content now present was added later
         registry, session = await services.registry(), await services.session()
         threads, checkpointer = await services.threads(), await services.checkpointer()
         await services.agent_runs.stop_group((user_id, chat_id))
@@ -151,14 +152,14 @@ async def _purge(services: Services, user_id: str, chat_id: str) -> None:
         for agent in await asyncio.to_thread(threads.of_chat, user_id, chat_id):
             await checkpointer.adelete_thread(agent.key)
             await asyncio.to_thread(threads.delete, agent)
-        await asyncio.to_thread(closings.finish, user_id, chat_id, begun)
+        await asyncio.to_thread(closures.finish, user_id, chat_id, begun)
 
 
 async def _content(services: Services, user_id: str, chat_id: str | None = None) -> SessionContent:
-    """What one chat of a user holds, or all of them do."""
+    """Return the content of one session, or of all of the user's sessions."""
     registry, session, threads = await services.registry(), await services.session(), await services.threads()
     everywhere = chat_id is None
-    listing = await session.sources(user_id, chat_id or "every", everywhere=everywhere, limit=MOST)
+    listing = await session.sources(user_id, chat_id or "every", everywhere=everywhere, limit=MAX_COUNT)
     if chat_id is None:
         resources = await asyncio.to_thread(registry.of_user, user_id)
         return resources, listing.sources, await asyncio.to_thread(threads.of_user, user_id)
@@ -190,16 +191,16 @@ def _summary(chat_id: str, chat_name: str, content: SessionContent) -> dict[str,
 
 
 def _about(content: SessionContent) -> str:
-    """By what a person knows a chat again: what was said last, else what it was given, or who works there."""
+    """Return a text to recognise a chat by: its last messages, or the names of its files or sub-agents."""
     resources, sources, agents = content
-    said = [source.preview for source in sources if source.source_id == CONVERSATION]
+    previews = [source.preview for source in sources if source.source_id == CONVERSATION]
     names = [resource.name for resource in resources] or [source.name for source in sources]
-    told = said or [", ".join(names or [agent.role for agent in agents])]
-    return shorten(told[0], LONGEST_ABOUT, placeholder="…")
+    texts = previews or [", ".join(names or [agent.role for agent in agents])]
+    return shorten(texts[0], MAX_ABOUT_LENGTH, placeholder="…")
 
 
 def resource_row(resource: Resource) -> dict[str, Any]:
-    """A resource as plain JSON."""
+    """Return a resource as plain JSON."""
     names = ("id", "name", "resource_type", "mime", "size", "status", "chunks", "error", "summary")
     return {**{name: getattr(resource, name) for name in names}, "created_on": _day(resource.created_at)}
 
@@ -215,5 +216,5 @@ def _agent(agent: AgentThread) -> dict[str, Any]:
 
 
 def _day(moment: float) -> str:
-    """The UTC day of a moment."""
+    """Return the UTC date of a unix timestamp."""
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")

@@ -1,1 +1,1 @@
-"""Graphs: wiring only."""
+"""The graphs, as wiring only."""

@@ -1,4 +1,4 @@
-"""A deliberation of experts: convene → distill → (speak, one branch each → gather) per round → synthesize."""
+"""A council of experts: convene → distill → (speak, one branch each → gather) per round → synthesize."""
 
 from langgraph.graph import END, START, StateGraph
 
@@ -17,7 +17,7 @@ from nodes.council import (
 )
 
 SHOWN = list(CouncilRecord.__annotations__)
-"""What streams carry: the participants' own messages leave the run in none of them."""
+"""State keys in streams: the participants' messages never leave the run."""
 
 graph = (
     StateGraph(CouncilState, context_schema=Context, input_schema=CouncilInput, output_schema=CouncilOutput)

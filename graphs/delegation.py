@@ -1,4 +1,4 @@
-"""A sub-agent's turn: open_thread → think ⇄ use_tools, take_notes, escalate → ask | wrap_up | close_turn."""
+"""A sub-agent turn: open_thread → think ⇄ use_tools, take_notes, escalate → ask | wrap_up | close_turn."""
 
 from langgraph.graph import END, START, StateGraph
 

@@ -1,4 +1,4 @@
-"""A turn of conversation: perceive → think at a level ⇄ use_tools, escalate → record."""
+"""One turn of a chat: perceive → think at a level ⇄ use_tools, escalate → record."""
 
 from langgraph.graph import END, START, StateGraph
 

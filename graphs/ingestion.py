@@ -1,4 +1,4 @@
-"""Files that a chat is given: receive → one branch per file (extract → decide → …) → report."""
+"""The ingestion of a chat's files: receive → one branch per file (extract → decide → …) → report."""
 
 from langgraph.graph import END, START, StateGraph
 
@@ -20,7 +20,7 @@ from nodes.ingestion import (
 )
 
 FILES_AT_ONCE = 4
-"""Branches that run at once; the others wait."""
+"""Maximum branches that run in parallel."""
 
 ingest_file = (
     StateGraph(FileState, context_schema=Context, output_schema=FileOutput)

@@ -1,1 +1,1 @@
-"""The steps of the graphs: State in, partial State out."""
+"""Steps of the graphs: functions from state to partial state."""

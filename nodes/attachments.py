@@ -1,4 +1,4 @@
-"""What comes with a message: taken into the chat's files, and ingested by a job that may outlast the turn."""
+"""Attachments of a message: storing them, and ingesting them in a job that may outlast the turn."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from cognition.prompts.attachments import reference_block, refusal_block
 from cognition.storage.files import FileRejected
 
 PATIENCE_SECONDS: Final = 20.0
-"""How long a turn waits for its files; after that it goes on, and so does the job."""
+"""Seconds a turn waits for the ingestion of its files; the job continues after that."""
 
 
 async def take_in(message: HumanMessage, runtime: Runtime[Context]) -> tuple[HumanMessage, list[str]]:
     """Store the files of a message.
 
     Returns:
-        The message with a reference in the place of each file, under the same id, and the resources' ids.
+        The message with each file replaced by a reference, under the same id, and the resource ids.
     """
     blocks = attached(message)
     if not blocks:
@@ -41,14 +41,14 @@ async def ingest(
     ingestion: Graph,
     runtime: Runtime[Context],
 ) -> None:
-    """Ingest resources of the chat, and wait for it as long as a turn may.
+    """Ingest resources of the chat, waiting up to `PATIENCE_SECONDS`.
 
     Args:
-        arrived: What came with the message, waited for even where another turn's job is at it.
-        waiting: What else there is to do; what a job is at already is left to it.
-        fill: The part of the context that is taken, 0–1.
+        arrived: Resources of the message; waited for even if another turn's job is ingesting them.
+        waiting: Other resources to ingest; those a job is already ingesting are skipped.
+        fill: The share of the context in use, 0 to 1.
         ingestion: The `ingestion` graph.
-        runtime: The run's.
+        runtime: The run's runtime.
     """
     jobs = context_of(runtime).services().jobs
     awaited = jobs.at(arrived)
@@ -57,19 +57,19 @@ async def ingest(
 
     def tell(event: dict[str, Any]) -> None:
         if listening:
-            run.run(runtime.stream_writer, event)  # it finds its stream by the run's own context
+            run.run(runtime.stream_writer, event)  # the graph finds its stream through the run's context
 
     if todo:
-        given = {"files": [{"resource_id": id_} for id_ in todo], "context_fill": fill}
-        work = _run(ingestion, given, for_sub_agent(runtime), tell)
+        payload = {"files": [{"resource_id": id_} for id_ in todo], "context_fill": fill}
+        work = _run(ingestion, payload, for_sub_agent(runtime), tell)
         awaited.add(jobs.start(work, f"ingestion in chat {identity_of(runtime).chat_id}", todo))
     if awaited:
         await asyncio.wait(awaited, timeout=PATIENCE_SECONDS)
-    listening = False  # the turn goes on, and its stream may end before the job does
+    listening = False  # the turn continues, and its stream may end before the job does
 
 
-async def _run(ingestion: Graph, given: dict[str, Any], context: Context, tell: Notify) -> None:
-    stream = ingestion.astream(given, context=context, stream_mode="custom", subgraphs=True)
+async def _run(ingestion: Graph, payload: dict[str, Any], context: Context, tell: Notify) -> None:
+    stream = ingestion.astream(payload, context=context, stream_mode="custom", subgraphs=True)
     async for _branch, event in stream:
         tell(cast("dict[str, Any]", event))
 
@@ -79,12 +79,12 @@ def _take(
 ) -> tuple[list[str], list[str]]:
     references: list[str] = []
     ids: list[str] = []
-    for given in blocks:
+    for block in blocks:
         try:
-            if isinstance(known := given.get("file_id"), str):  # the command line's: stored already
+            if isinstance(known := block.get("file_id"), str):  # from the command line: stored already
                 resource = intake.taken(identity.user_id, identity.chat_id, known)
             else:
-                attachment = read_attachment(given, intake.limit)
+                attachment = read_attachment(block, intake.limit)
                 resource, _ = intake.take(identity.user_id, identity.chat_id, attachment, message_id)
         except FileRejected as refusal:
             references.append(refusal_block(str(refusal)))

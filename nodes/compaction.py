@@ -1,4 +1,4 @@
-"""The step that makes notes of the oldest exchanges of a thread that has become too long."""
+"""The step that compacts a long thread: notes replace its oldest exchanges."""
 
 from time import monotonic
 from typing import Literal, cast
@@ -17,7 +17,7 @@ ThinkNode = Literal["think_lite", "think_flash", "think_pro", "escalate"]
 
 
 async def take_notes(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Put notes in the place of the oldest exchanges. Once in vain is enough for a turn."""
+    """Replace the oldest exchanges with notes. A failed attempt is not repeated in the same turn."""
     started = monotonic()
     services, turn = context_of(runtime).services(), state["turn"]
     summary, condensed = await condense(
@@ -37,7 +37,7 @@ async def take_notes(state: DelegationState, runtime: Runtime[Context]) -> Deleg
 
 
 def route_to_notes(state: DelegationState, runtime: Runtime[Context]) -> Literal["take_notes"] | ThinkNode:
-    """Notes are taken of a thread that is too long; else the turn goes on."""
+    """Return `take_notes` if the thread is too long, else the next step of the turn."""
     window = context_of(runtime).services().settings.context_tokens
     beside = estimate_tokens(state["summary"])
     if not state["notes_failed"] and oldest_exchanges(state["messages"], window, beside=beside):

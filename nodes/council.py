@@ -1,4 +1,4 @@
-"""The steps of a council: who sits, what they are told, what each says in a round, what it comes to."""
+"""The steps of a council: seat participants, brief them, hold rounds and write the synthesis."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.pregel._read import ChannelRead  # no public name lets a branch that was sent read the state
+from langgraph.pregel._read import ChannelRead  # no public name lets a sent branch read the state
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
@@ -40,20 +40,20 @@ from cognition.skills.vault import Vault
 from cognition.state.council import CouncilState, Seat, Statement, Synthesis
 from cognition.state.turn import Tokens, tokens_of
 
-CUT: Final = " […]\n\n*The synthesis was cut off: its model reached the limit of an answer.*"
+CUT: Final = " […]\n\n*The synthesis is cut off: its model reached its output limit.*"
 
 
 class Speaker(TypedDict):
-    """What a branch is sent: whose turn it is. All else it reads."""
+    """The input of one branch: the participant who speaks. It reads everything else from the state."""
 
     alias: str
 
 
 async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
-    """Seat the participants and settle levels, rounds and time.
+    """Seat the participants and set levels, rounds and time limit.
 
     Raises:
-        InvalidCouncil: The council can't be held as asked for.
+        InvalidCouncil: If the request is invalid.
     """
     context, settings = context_of(runtime), context_of(runtime).services().settings
     question = question_of(state)
@@ -76,7 +76,7 @@ async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
         "notes": [note for note in (rounds_note, target_note, synthesis_note) if note],
         "round": 1,
         "closed": False,
-        "statements": cast("list[Statement]", Overwrite([])),  # those of the thread's last council
+        "statements": cast("list[Statement]", Overwrite([])),  # drop those of the thread's last council
         "histories": {
             seat["alias"]: [SystemMessage(expert_prompt(seat, seats, skill.instructions))]
             for seat, skill in zip(seats, skills, strict=True)
@@ -85,7 +85,7 @@ async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
 
 
 async def distill(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
-    """Condense the chat for the participants; the chat itself is not needed after it."""
+    """Summarise the chat for the participants and drop the chat's messages from the state."""
     services = context_of(runtime).services()
     brief = await distill_context(
         services.models,
@@ -103,7 +103,7 @@ async def distill(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
 
 
 async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Context]) -> CouncilState:
-    """Let one participant speak in this round. Without an answer its history stays as it was."""
+    """Ask one participant for this round's contribution. If it fails, its history stays unchanged."""
     state: CouncilState = ChannelRead.do_read(config, select=list(CouncilState.__annotations__))
     alias, current = speaker["alias"], state["round"]
     seat = next(seat for seat in state["seats"] if seat["alias"] == alias)
@@ -118,41 +118,45 @@ async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Conte
 
 
 async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
-    """Close the round, and the council with it when it was the last one that can be held."""
+    """Close the round, and close the council if no further round can be number."""
     settings = context_of(runtime).services().settings
-    held, rounds, here = state["round"], state["rounds_planned"], present(state["statements"], state["round"])
+    number, rounds, here = (
+        state["round"],
+        state["rounds_planned"],
+        present(state["statements"], state["round"]),
+    )
     note = ""
-    if held < rounds and _seconds_to_speak(state, settings) <= round_seconds(state, held):
-        note = f"The time of the council was spent after round {held}."
+    if number < rounds and _seconds_to_speak(state, settings) <= round_seconds(state, number):
+        note = f"The time of the council was spent after round {number}."
     elif here < FEWEST:
-        note = f"In round {held} fewer than {FEWEST} participants answered, so it was the last one."
-    if note or held == rounds:
+        note = f"In round {number} fewer than {FEWEST} participants answered, so it was the last one."
+    if note or number == rounds:
         return {"closed": True, "notes": [*state["notes"], *filter(None, [note])]}
-    _tell(runtime, "round", round=held + 1, rounds=rounds)
-    return {"round": held + 1}
+    _tell(runtime, "round", round=number + 1, rounds=rounds)
+    return {"round": number + 1}
 
 
 async def synthesize(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
-    """Have a neutral rapporteur say what came out; without one the transcript stands for itself."""
+    """Ask a neutral rapporteur for the synthesis. If none answers, the report is the transcript."""
     synthesis = await _synthesis(state, runtime)
     state = {**state, "synthesis": synthesis}
-    told = deliberation(state)
-    _tell(runtime, "ended", outcome=told["outcome"], usage=told["usage"])
-    return {"synthesis": synthesis, "report": report(told), "deliberation": told}
+    result = deliberation(state)
+    _tell(runtime, "ended", outcome=result["outcome"], usage=result["usage"])
+    return {"synthesis": synthesis, "report": report(result), "deliberation": result}
 
 
 def send_participants(state: CouncilState) -> list[Send]:
-    """One branch for each participant."""
+    """Return one branch per participant."""
     return [Send("speak", Speaker(alias=seat["alias"])) for seat in state["seats"]]
 
 
 def route_after_gather(state: CouncilState) -> Literal["synthesize"] | list[Send]:
-    """The next round, or the synthesis when there is none."""
+    """Return the next round, or the synthesis after the last one."""
     return "synthesize" if state["closed"] else send_participants(state)
 
 
 async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesis:
-    """The synthesis of the first level that gives one: the one asked for, then lower, then higher ones."""
+    """Return the first synthesis that a level gives: the requested level, then lower, then higher ones."""
     started = monotonic()
     services, policy = context_of(runtime).services(), context_of(runtime).policy
     left = services.settings.council_seconds - seconds_spent(state)
@@ -162,15 +166,16 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
     if len(speakers(state["statements"])) < FEWEST:
         return synthesis
     budget = services.models.budget
-    told = transcript(state["question"], state["brief"], state["seats"], state["statements"], budget)
-    request: list[AnyMessage] = [SystemMessage(RAPPORTEUR), HumanMessage(told)]
+    text_of_all = transcript(state["question"], state["brief"], state["seats"], state["statements"], budget)
+    request: list[AnyMessage] = [SystemMessage(RAPPORTEUR), HumanMessage(text_of_all)]
     levels = _rapporteurs(state["rapporteur_level"], ceiling(policy))
     for place, level in enumerate(levels):
         _tell(runtime, "synthesis", level=level)
         outcome = await services.models.call(
             level,
             request,
-            seconds=(left - (monotonic() - started)) / (len(levels) - place),  # the others need some too
+            seconds=(left - (monotonic() - started))
+            / (len(levels) - place),  # leave time for the other levels
             notify=_notify(runtime, "rapporteur"),
         )
         synthesis["calls"] += outcome.calls
@@ -193,11 +198,11 @@ def _rapporteurs(level: Level, highest: Level) -> Sequence[Level]:
 async def _asked(
     seat: Seat, state: CouncilState, runtime: Runtime[Context]
 ) -> tuple[list[AnyMessage], Answer | Failure]:
-    """What a participant is sent in this round, and what comes back."""
+    """Return the messages sent to a participant in this round, and the outcome."""
     services = context_of(runtime).services()
     try:
         history = await _history(seat, state, runtime)
-    except InvalidSkill:  # while the council was interrupted
+    except InvalidSkill:  # deleted while the council was interrupted
         gone = f"Its skill {seat['skill_id']!r} was deleted, or can't be read any more."
         return [], Failure("refused", gone, state["expert_level"], "")
     sent = [*history, _next_request(seat, state, history, services.models.budget)]
@@ -211,7 +216,7 @@ async def _asked(
 
 
 async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -> list[AnyMessage]:
-    """What a participant was sent and said; retold from the record when the run was taken up again."""
+    """Return a participant's message history; rebuilt from the statements when the run was resumed."""
     alias = seat["alias"]
     if history := state.get("histories", {}).get(alias):
         return history
@@ -227,7 +232,7 @@ async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -
 
 
 def _next_request(seat: Seat, state: CouncilState, history: list[AnyMessage], budget: int) -> HumanMessage:
-    """What a participant is asked now, with the context unless a message that it is still sent has it."""
+    """Return this round's request; it includes the context unless a message still sent contains it."""
     bare = HumanMessage(_request(seat, state, state["round"], budget, with_context=False))
     context = context_block(state["brief"])
     if any(context in turn[0].text for turn in trim_turns(split_turns([*history, bare]), budget)):
@@ -250,17 +255,17 @@ def _request(seat: Seat, state: CouncilState, current: int, budget: int, *, with
 
 
 def _seconds_to_speak(state: CouncilState, settings: Settings) -> float:
-    """What is left of the council's time, less what the synthesis needs."""
+    """Return the seconds left for this round, keeping enough for the synthesis."""
     reserve = min(settings.call_seconds, settings.council_seconds / 4)
     return max(settings.council_seconds - seconds_spent(state) - reserve, 0.0)
 
 
-def _tell(runtime: Runtime[Context], event: str, **told: Any) -> None:
-    runtime.stream_writer({"type": "council", "event": event, **told})
+def _tell(runtime: Runtime[Context], event: str, **fields: Any) -> None:
+    runtime.stream_writer({"type": "council", "event": event, **fields})
 
 
 def _notify(runtime: Runtime[Context], who: str) -> Notify:
-    """Retries as events of the council: those of the type `retry` are of the chat's own stream."""
+    """Return a callback that reports retries as council events; `retry` events belong to the chat."""
     return lambda event: _tell(runtime, "retry", who=who, reason=event.get("reason", ""))
 
 

@@ -1,4 +1,4 @@
-"""The steps of a sub-agent's turn: it takes a task, thinks and uses tools, and answers or asks back."""
+"""The steps of a sub-agent's turn: take a task, think, use tools, then answer or ask a question."""
 
 import asyncio
 from collections.abc import Sequence
@@ -28,7 +28,15 @@ from cognition.prompts.echo import plan_block
 from cognition.skills.skill import InvalidSkill, Skill
 from cognition.skills.vault import Vault
 from cognition.state.delegation import AgentOutcome, DelegationState
-from cognition.state.turn import Turn, calls_left, open_targets, open_turn, seconds_left, with_seconds
+from cognition.state.turn import (
+    Turn,
+    calls_left,
+    open_targets,
+    open_turn,
+    seconds_left,
+    with_cut,
+    with_seconds,
+)
 from cognition.text.sanitize import clean
 from nodes.model_outcome import apply_outcome
 from nodes.prompt import with_text
@@ -42,10 +50,10 @@ CUT_SHORT: Final = "\n\n(The answer ends where the model's output limit was.)"
 
 
 async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Take the task, and open the turn's account.
+    """Take the task and open the turn's account.
 
     Raises:
-        InvalidInput: The task is blank, the skill unknown, or the run's user blank.
+        InvalidInput: If the task or the user is blank, or the skill unknown.
     """
     context, services = context_of(runtime), context_of(runtime).services()
     identity_of(runtime)
@@ -55,20 +63,20 @@ async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> Dele
         raise InvalidInput(msg)
     task, role = clean(task).strip(), clean(role).strip()
     if not task:
-        msg = "The task is blank: say what the sub-agent shall do."
+        msg = "Invalid task: it is blank. Describe what the sub-agent should do."
         raise InvalidInput(msg)
-    said = state.get("messages", [])
-    skill_id = _first_skill(said, state.get("skill_id") or "")
+    messages = state.get("messages", [])
+    skill_id = _first_skill(messages, state.get("skill_id") or "")
     await _skill({"skill_id": skill_id}, runtime)
-    opening = [SystemMessage(role)] if role and not said else []
-    given = HumanMessage(task, response_metadata={STAMP: {"skill_id": skill_id}})
+    opening = [SystemMessage(role)] if role and not messages else []
+    message = HumanMessage(task, response_metadata={STAMP: {"skill_id": skill_id}})
     return {
         "skill_id": skill_id,
         "turn": open_turn(context.policy, services.settings, state.get("turn")),
         "calls": 0,
         "summary": state.get("summary", ""),
         "notes_failed": False,
-        "messages": [*opening, given],
+        "messages": [*opening, message],
     }
 
 
@@ -77,18 +85,19 @@ async def think(state: DelegationState, runtime: Runtime[Context], *, toolset: T
 
     Args:
         state: The thread.
-        runtime: The run's.
+        runtime: The run's runtime.
         toolset: The tools to offer.
     """
     context = context_of(runtime)
     turn, settings = state["turn"], context.services().settings
     if cut := _cut(state, runtime):
-        return {"turn": {**turn, "cut": cut}}
+        return {"turn": with_cut(turn, cut)}
     targets = open_targets(turn, context.policy, settings)
-    turn, said = await _asked(state, targets, runtime, toolset(targets, context.memory))
-    if seconds_left(turn, settings) <= 0 and any("error" in _stamp(message) for message in said):
-        return {"turn": {**turn, "cut": OUT_OF_TIME}}  # cut off by our own limit: what it has is not lost
-    return {"turn": turn, "messages": said}
+    turn, messages = await _asked(state, targets, runtime, toolset(targets, context.memory))
+    if seconds_left(turn, settings) <= 0 and any("error" in _stamp(message) for message in messages):
+        # Our own time limit, not a failure: `wrap_up` still asks for an answer.
+        return {"turn": with_cut(turn, OUT_OF_TIME)}
+    return {"turn": turn, "messages": messages}
 
 
 async def use_tools(
@@ -98,7 +107,7 @@ async def use_tools(
 
     Args:
         state: The thread.
-        runtime: The run's.
+        runtime: The run's runtime.
         toolset: The tools that were offered.
     """
     started = monotonic()
@@ -125,25 +134,28 @@ async def use_tools(
 
 
 async def wrap_up(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """Have the agent answer from what it has, now that its budget is spent."""
-    turn, said = await _asked(state, (), runtime)
+    """Ask the agent for an answer from what it has, because its budget is spent."""
+    turn, messages = await _asked(state, (), runtime)
     answers = [
-        _not_run(call) for message in said if isinstance(message, AIMessage) for call in message.tool_calls
+        _not_run(call)
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
     ]
-    return {"turn": {**turn, "transfer": None}, "messages": [*said, *answers]}
+    return {"turn": {**turn, "transfer": None}, "messages": [*messages, *answers]}
 
 
 async def ask(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """End the turn with the question that the agent asks back."""
+    """End the turn with the agent's question."""
     return _closed(state, "pending_question")
 
 
 async def close_turn(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
-    """End the turn with what came of it."""
+    """End the turn with its outcome."""
     newest = state["messages"][-1]
     if "error" in _stamp(newest):
         return _closed(state, "error")
-    if question_in(newest.text):  # of the last call, which had no other way to ask
+    if question_in(newest.text):  # asked in the last call, which bypasses the `ask` step
         return _closed(state, "pending_question")
     return _closed(state, "budget_exhausted" if state["turn"]["cut"] else "success")
 
@@ -151,7 +163,7 @@ async def close_turn(state: DelegationState, runtime: Runtime[Context]) -> Deleg
 def route_after_think(
     state: DelegationState,
 ) -> Literal["use_tools", "escalate", "ask", "wrap_up", "close_turn"]:
-    """Calls are run, a lone transfer is made, a question is asked; anything else ends the turn."""
+    """Return the step after a model call: tools, a transfer, a question, or the end of the turn."""
     newest, turn = state["messages"][-1], state["turn"]
     if turn["cut"]:
         return "wrap_up"
@@ -168,12 +180,12 @@ async def _asked(
     runtime: Runtime[Context],
     tools: Sequence[BaseTool] = (),
 ) -> tuple[Turn, list[AnyMessage]]:
-    """One call of the turn's level, without tools when a budget is spent."""
+    """Call the model of the turn's level; without tools when a budget is spent."""
     context = context_of(runtime)
     services, turn = context.services(), state["turn"]
     try:
         shown = await _shown(state, targets, runtime)
-    except InvalidSkill as refusal:  # deleted while the agent is at work
+    except InvalidSkill as refusal:  # deleted while the agent works
         return apply_outcome(Failure("refused", str(refusal), turn["level"], ""), turn, runtime)
     outcome = await services.models.call(
         turn["level"],
@@ -189,7 +201,7 @@ async def _asked(
 async def _shown(
     state: DelegationState, targets: tuple[Level, ...], runtime: Runtime[Context]
 ) -> list[AnyMessage]:
-    """What one call sends: the role, the thread, and this turn's blocks under the newest task."""
+    """Return the messages of one call: the role, the thread, and this turn's blocks under the newest task."""
     turn = state["turn"]
     messages: list[AnyMessage] = [m for m in state["messages"] if not isinstance(m, SystemMessage)]
     role = next((m.text for m in state["messages"] if isinstance(m, SystemMessage)), "")
@@ -207,14 +219,14 @@ async def _shown(
     return [SystemMessage(system), *messages]
 
 
-def _first_skill(said: list[AnyMessage], given: str) -> str:
-    """The skill that a thread began with, which each of its tasks names; on a new thread the one given."""
-    task = next((message for message in reversed(said) if isinstance(message, HumanMessage)), None)
-    return str(_stamp(task).get("skill_id", given)) if task else given
+def _first_skill(messages: list[AnyMessage], default: str) -> str:
+    """Return the skill the thread started with, which each task names; on a new thread `default`."""
+    task = next((message for message in reversed(messages) if isinstance(message, HumanMessage)), None)
+    return str(_stamp(task).get("skill_id", default)) if task else default
 
 
 async def _skill(state: DelegationState, runtime: Runtime[Context]) -> Skill | None:
-    """The expert that the agent is, read anew for each call: threads keep its id only."""
+    """Return the agent's expert, read again for each call because threads store its id only."""
     if not (skill_id := state.get("skill_id", "")):
         return None
     vault = Vault(context_of(runtime).services().settings.home, identity_of(runtime).user_id)
@@ -231,14 +243,14 @@ async def _run(
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "start"})
     targets = open_targets(state["turn"], context.policy, context.services().settings)
     node = tool_node(toolset, targets, context.memory)
-    answered = await node.ainvoke({**state, "messages": [*state["messages"][:-1], granted]})
+    results = await node.ainvoke({**state, "messages": [*state["messages"][:-1], granted]})
     for call in granted.tool_calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
-    return await without_long_results(answered["messages"], runtime)
+    return await without_long_results(results["messages"], runtime)
 
 
 def _cut(state: DelegationState, runtime: Runtime[Context]) -> str:
-    """The budget that is spent; empty when all have something left."""
+    """Return which budget is spent; empty if none is."""
     turn, settings = state["turn"], context_of(runtime).services().settings
     if state["calls"] >= settings.delegate_max_calls:
         return "its tool calls were spent"
@@ -255,7 +267,7 @@ def _closed(state: DelegationState, status: OutcomeStatus) -> DelegationState:
 
 
 def _answer(messages: list[AnyMessage]) -> str:
-    """The turn's last word; where that is a failure, after the best that was said before."""
+    """Return the turn's last answer; a failure comes after the best earlier answer."""
     failure, best = "", ""
     for message in reversed(messages):
         if isinstance(message, HumanMessage) or best:
@@ -263,7 +275,8 @@ def _answer(messages: list[AnyMessage]) -> str:
         if isinstance(message, AIMessage) and "error" in _stamp(message):
             failure = message.text
         elif isinstance(message, AIMessage):
-            cut_short = "truncated" in _stamp(message) and not question_in(message.text)  # which ends it
+            asks = question_in(message.text)  # nothing follows a question
+            cut_short = "truncated" in _stamp(message) and not asks
             best = message.text.strip() + (CUT_SHORT if cut_short else "")
     return "\n\n".join(filter(None, [best, failure])) or "I have no answer."
 
@@ -277,7 +290,7 @@ def _not_run(call: ToolCall) -> ToolMessage:
 
 
 def _with_note(result: ToolMessage, note: str) -> ToolMessage:
-    """A result with a line under it; the thread keeps the line, so that what was sent once stays the same."""
+    """Return a result with a note below it. The thread keeps the note, so that prompts stay unchanged."""
     content = cast("str | list[Any]", result.content)
-    told = f"{content}\n{note}" if isinstance(content, str) else [*content, {"type": "text", "text": note}]
-    return result.model_copy(update={"content": told})
+    noted = f"{content}\n{note}" if isinstance(content, str) else [*content, {"type": "text", "text": note}]
+    return result.model_copy(update={"content": noted})

@@ -1,4 +1,4 @@
-"""What becomes of a file: it is received, read, and shown whole, made searchable, or only registered."""
+"""The steps of an ingestion: receive files, extract their text, and route each to its destination."""
 
 import asyncio
 import logging
@@ -35,21 +35,21 @@ UNWRITTEN = "The disk is full, and nothing could be noted of it: make some room 
 EMBEDDING = "Still being embedded: a search finds its words already, and by meaning in a while."
 
 LONGEST_REASON = 400
-"""Characters of an error's own words: they may hold what is in the file."""
+"""Maximum characters of an error message; it may quote the file."""
 
 
 class ResourceDeleted(CognitionError):
-    """The resource was deleted while it was dealt with."""
+    """The resource was deleted during its ingestion."""
 
     def __init__(self) -> None:
         super().__init__("It was deleted while it was being read.")
 
 
 async def receive(state: IngestionState, runtime: Runtime[Context]) -> IngestionState:
-    """Store what came in the chat's files and register it; from here on there are ids only.
+    """Store and register the given files; later steps use their ids only.
 
     Raises:
-        InvalidInput: The run's user is blank, it has no chat, or its input is of no use.
+        InvalidInput: If the user is blank, the run has no chat, or the input is invalid.
     """
     identity = identity_of(runtime)
     check_chat(identity.user_id, identity.chat_id)
@@ -65,18 +65,18 @@ async def receive(state: IngestionState, runtime: Runtime[Context]) -> Ingestion
 
 
 def send_files(state: IngestionState) -> list[Send] | Literal["report"]:
-    """Each file that there is something to do for goes its own way."""
+    """Return one branch per file that needs work."""
     ids = dict.fromkeys(one["resource_id"] for one in state["received"] if not one["known"])
     shared = FileState(context_fill=state["context_fill"], started_at=state["started_at"])
     return [Send("ingest_file", {**shared, "resource_id": id_}) for id_ in ids if id_] or "report"
 
 
 async def extract(state: FileState, runtime: Runtime[Context]) -> FileState:
-    """Read the text of a file, or have a model put it into words; what keeps it unread is registered."""
+    """Extract the text of a file, or ask a model to transcribe it; failures are registered."""
     resource, services = await _begin("extract", state, runtime)
     if await asyncio.to_thread(text_size, resource, services.files) is not None and not _is_partial(resource):
         if resource.error:
-            await _update(resource, services, error="")  # it was given up later than here
+            await _update(resource, services, error="")  # the interruption came after this step
         return {}
     try:
         remark = await _read(resource, state["context_fill"], services, runtime)
@@ -87,7 +87,7 @@ async def extract(state: FileState, runtime: Runtime[Context]) -> FileState:
 
 
 async def decide(state: FileState, runtime: Runtime[Context]) -> FileState:
-    """Choose where the file goes, by its size and what the context has room for."""
+    """Choose the file's destination by its size and the room in the context."""
     resource, services = await _begin("decide", state, runtime)
     destination = await asyncio.to_thread(
         destine,
@@ -102,12 +102,12 @@ async def decide(state: FileState, runtime: Runtime[Context]) -> FileState:
 
 
 def route_after_decide(state: FileState) -> Destination:
-    """The way that was chosen."""
+    """Return the chosen destination."""
     return state["destination"]
 
 
 async def put_in_context(state: FileState, runtime: Runtime[Context]) -> FileState:
-    """Leave the file whole in the prompt."""
+    """Show the whole file in the prompt."""
     resource, services = await _begin("put_in_context", state, runtime)
     await _settle(resource, services, runtime, status="PUT_IN_CONTEXT")
     return {}
@@ -139,7 +139,7 @@ async def vectorize(state: FileState, runtime: Runtime[Context]) -> FileState:
 
 
 async def sum_up(state: FileState, runtime: Runtime[Context]) -> FileState:
-    """Write the summary that stands in the prompt for the file, from a few excerpts of it."""
+    """Write the summary shown in the prompt, from excerpts of the file."""
     resource, services = await _begin("sum_up", state, runtime)
     summary = await sum_up_source(resource, services, runtime.stream_writer)
     await _settle(resource, services, runtime, status="VECTORIZED_SUM_UP", summary=summary)
@@ -147,18 +147,18 @@ async def sum_up(state: FileState, runtime: Runtime[Context]) -> FileState:
 
 
 async def register_only(state: FileState, runtime: Runtime[Context]) -> FileState:
-    """Leave the file in the registry, with the reason why it was not read."""
+    """Register the file with the reason why it was not read."""
     resource, services = await _begin("register_only", state, runtime)
     await _settle(resource, services, runtime, status="INDEXED")
     return {}
 
 
 async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) -> Command[Literal["report"]]:
-    """Register why a file's branch broke; the others go on."""
-    said = str(error.error)
+    """Register why a file's branch failed; other branches continue."""
+    message = str(error.error)
     if not isinstance(error.error, (InvalidInput, DiskFull)):
-        said = f"{type(error.error).__name__}: {said}"
-    reason = shorten(said, LONGEST_REASON)
+        message = f"{type(error.error).__name__}: {message}"
+    reason = shorten(message, LONGEST_REASON)
     logger.error("ingesting %s failed in %s", state["resource_id"], error.node, exc_info=error.error)
     services = context_of(runtime).services()
     registry = await services.registry()
@@ -166,7 +166,7 @@ async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) ->
     resource = await asyncio.to_thread(registry.get, user_id, state["resource_id"])
     try:
         if resource is not None and resource.status == "PUT_IN_CONTEXT":
-            await _update(resource, services, error=reason)  # it stays in the prompt, where it was before
+            await _update(resource, services, error=reason)  # keep it in the prompt, where it was before
         elif resource is not None:
             await _settle(resource, services, runtime, status="FAILED", error=reason)
     except DiskFull:
@@ -175,12 +175,16 @@ async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) ->
 
 
 async def report(state: IngestionState, runtime: Runtime[Context]) -> IngestionOutput:
-    """Say what became of each file that came."""
+    """Report the result for each file."""
     return {"report": [await _ingested(one, runtime) for one in state["received"]]}
 
 
 def _check_input(state: IngestionState) -> None:
-    """Refuse what a run may be given as its input, which is any JSON, and nothing can be done with."""
+    """Validate the input of a run, which can be any JSON.
+
+    Raises:
+        InvalidInput: If a field has the wrong type or range.
+    """
     files: object = state.get("files") or []
     message_id: object = state.get("message_id", "")
     fill: object = state.get("context_fill", 0.0)
@@ -190,15 +194,15 @@ def _check_input(state: IngestionState) -> None:
         )
         raise InvalidInput(msg)
     if not isinstance(message_id, str):
-        msg = f"The message_id {short_repr(message_id)} is none: give the id of a message, or leave it out."
+        msg = f"Invalid message_id {short_repr(message_id)}: expected the id of a message, or no message_id."
         raise InvalidInput(msg)
     if isinstance(fill, bool) or not isinstance(fill, int | float) or not 0 <= fill < inf:
-        msg = f"The context_fill {short_repr(fill)} is none: give a share such as 0.25, or leave it out."
+        msg = f"Invalid context_fill {short_repr(fill)}: expected a share such as 0.25, or no context_fill."
         raise InvalidInput(msg)
 
 
 async def _begin(step: str, state: FileState, runtime: Runtime[Context]) -> tuple[Resource, Services]:
-    """The branch's file as it is now, and what its steps stand on."""
+    """Return the branch's file as it is now, and the services its steps use."""
     services = context_of(runtime).services()
     registry = await services.registry()
     resource = await asyncio.to_thread(registry.get, identity_of(runtime).user_id, state["resource_id"])
@@ -209,7 +213,7 @@ async def _begin(step: str, state: FileState, runtime: Runtime[Context]) -> tupl
 
 
 async def _read(resource: Resource, fill: float, services: Services, runtime: Runtime[Context]) -> str:
-    """Write the file's text, unless models look at the file itself; returns what the text leaves out."""
+    """Write the file's text unless models read the file itself; return what the text leaves out."""
     files, models = services.files, services.models
     match resource.resource_type:
         case "weburl":
@@ -230,7 +234,7 @@ async def _read(resource: Resource, fill: float, services: Services, runtime: Ru
 
 
 def _is_partial(resource: Resource) -> bool:
-    """Whether there may be more text in a file than was read: pages that no model was there for."""
+    """Return whether the file may hold more text than was read: pages that need a model."""
     return resource.resource_type == "document" and bool(resource.error)
 
 
@@ -243,7 +247,7 @@ async def _update(resource: Resource, services: Services, **changes: Unpack[Chan
 async def _settle(
     resource: Resource, services: Services, runtime: Runtime[Context], **changes: Unpack[Changes]
 ) -> None:
-    """Register where the file has come to, and tell the run's clients."""
+    """Register the file's progress and stream it to the run's clients."""
     await _update(resource, services, **changes)
     _tell(runtime, resource, status=changes["status"])
 
@@ -253,7 +257,7 @@ def _tell(runtime: Runtime[Context], resource: Resource, **what: Any) -> None:
 
 
 async def _ingested(received: Received, runtime: Runtime[Context]) -> IngestedFile:
-    """One line of the report."""
+    """Return one entry of the report."""
     services = context_of(runtime).services()
     registry, user_id = await services.registry(), identity_of(runtime).user_id
     resource = await asyncio.to_thread(registry.get, user_id, received["resource_id"])
@@ -272,7 +276,7 @@ async def _ingested(received: Received, runtime: Runtime[Context]) -> IngestedFi
 
 
 def _reason(resource: Resource) -> str:
-    """Why a file was not read; one whose branch is over and that is as it came could not be written to."""
+    """Return why a file was not read. If its branch left it unchanged, nothing could be written."""
     return resource.error or (UNWRITTEN if resource.status == "PENDING_INGESTION" else "")
 
 

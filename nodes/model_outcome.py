@@ -1,4 +1,4 @@
-"""What a model's outcome makes of a turn: its account, its message, and the transfer that it asks for."""
+"""Applying a model's outcome to a turn: its account, its message, and a requested transfer."""
 
 import logging
 from typing import Any, Final
@@ -18,16 +18,16 @@ from cognition.text.truncate import shorten
 logger = logging.getLogger(__name__)
 
 TOOL_ERROR: Final = 1_000
-"""Characters of what a model is told of a tool that raised: a call with wrong arguments is quoted whole."""
+"""Maximum characters of a tool's error in its result; invalid calls are quoted whole."""
 
 
 def apply_outcome(
     outcome: Answer | Failure, turn: Turn, runtime: Runtime[Context]
 ) -> tuple[Turn, list[AnyMessage]]:
-    """The turn after an outcome, and what of it belongs into the conversation.
+    """Return the turn after an outcome, and the messages to add to the conversation.
 
-    A failure is said in a sentence. A transfer that comes alone is not appended; beside other calls the
-    message is kept whole.
+    A failure becomes a sentence. A transfer that comes alone is not added; beside other calls the message is
+    kept whole.
     """
     if isinstance(outcome, Failure):
         stamp = {"level": outcome.role, "model": outcome.model, "error": outcome.kind}
@@ -39,14 +39,14 @@ def apply_outcome(
 
 
 def tool_error(error: Exception) -> str:
-    """What a model is told of a tool that raised; a fault of the program is logged with its traceback."""
+    """Return the tool result for an exception; bugs are also logged with their traceback."""
     if not isinstance(error, (ToolInvocationError, InvalidInput)):
         logger.error("a tool failed", exc_info=error)
     return f"Error: {shorten(str(error), TOOL_ERROR)}. Correct the call, or answer without it."
 
 
 def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Transfer | None:
-    """The first transfer among the calls that can be made."""
+    """Return the first valid transfer among the calls."""
     context = context_of(runtime)
     for call in message.tool_calls:
         if call["name"] == TRANSFER_TOOL:

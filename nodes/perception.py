@@ -1,4 +1,4 @@
-"""The first step of a turn: open its account, and see what the newest message brings and calls up."""
+"""The first step of a turn: open its account, take in files, recall memories."""
 
 import asyncio
 from collections.abc import Iterable
@@ -24,26 +24,26 @@ from cognition.text.tokens import estimate_tokens
 from nodes.attachments import ingest, take_in
 
 SUMMARIES_SHARE: Final = 0.1
-"""The most of the context that the summaries of files take; the newest come first."""
+"""Maximum share of the context for file summaries, newest first."""
 
 
 async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Graph) -> EchoState:
-    """Open the turn, and find what the model should see beside the conversation.
+    """Open the turn and find what the model should see beside the conversation.
 
     Args:
         state: The thread.
-        runtime: The run's.
-        ingestion: The graph that deals with what is attached.
+        runtime: The run's runtime.
+        ingestion: The `ingestion` graph.
 
     Raises:
-        InvalidInput: The newest message is not a user's, or is blank, or the run's user is blank.
+        InvalidInput: If the newest message is not a user's or is blank, or the user is blank.
     """
     identity, context = identity_of(runtime), context_of(runtime)
     services = context.services()
     messages = state.get("messages", [])
     newest = messages[-1] if messages else None
     if not isinstance(newest, HumanMessage) or not has_content(newest):
-        msg = "There is nothing to answer: the newest message must be a user's and not blank."
+        msg = "Invalid messages: expected the newest one to be a user's message that is not blank."
         raise InvalidInput(msg)
     fill = filled(messages, services.settings.context_tokens)
     closed = await closed_at(services, identity.user_id, identity.chat_id) if identity.chat_id else 0.0
@@ -67,7 +67,7 @@ async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Graph
 
 
 async def _resources(runtime: Runtime[Context]) -> list[Resource]:
-    """What this chat was given, newest first; nothing where the run is on no thread."""
+    """Return the chat's resources, newest first; none if the run has no thread."""
     identity = identity_of(runtime)
     if not identity.chat_id:
         return []
@@ -76,7 +76,7 @@ async def _resources(runtime: Runtime[Context]) -> list[Resource]:
 
 
 def _waiting(resources: Iterable[Resource], fill: float, services: Services) -> list[str]:
-    """What a killed process left undone, and what stands whole in a prompt that is too full. Blocking."""
+    """Return resources a killed process left unfinished, and those too large for the prompt; blocking."""
     return [row.id for row in resources if _is_pending(row) or _is_too_large(row, fill, services)]
 
 
@@ -85,7 +85,7 @@ def _is_pending(resource: Resource) -> bool:
 
 
 def _is_too_large(resource: Resource, fill: float, services: Services) -> bool:
-    """Whether a file has to leave the prompt; a text by its own size, which is not that of its original."""
+    """Return whether a file must leave the prompt; a text counts by its own size, not its original's."""
     if resource.status != "PUT_IN_CONTEXT" or fill < ADVISED_FROM:
         return False
     size = text_size(resource, services.files)
@@ -95,7 +95,7 @@ def _is_too_large(resource: Resource, fill: float, services: Services) -> bool:
 
 
 def _shown(resources: Iterable[Resource], settings: Settings) -> list[str]:
-    """The files that stand in the prompt, oldest first: whole ones, and summaries within their budget."""
+    """Return the files shown in the prompt, oldest first: whole ones, and summaries within their budget."""
     left = int(settings.context_tokens * SUMMARIES_SHARE)
     shown: list[str] = []
     for resource in resources:
@@ -107,7 +107,7 @@ def _shown(resources: Iterable[Resource], settings: Settings) -> list[str]:
 
 
 async def _recalled(message: HumanMessage, runtime: Runtime[Context]) -> list[str]:
-    """The ids of the memories that a message calls up, within their budget."""
+    """Return the ids of the memories recalled for a message, within their budget."""
     context = context_of(runtime)
     services = context.services()
     text = message.text.strip()

@@ -1,4 +1,4 @@
-"""What a level is shown: the thread that fits, and this turn's blocks around it; the thread keeps none."""
+"""The messages of one model call: the part of the thread that fits, and this turn's blocks around it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ Part = dict[str, Any]
 
 
 async def prompt(state: EchoState, targets: tuple[Level, ...], runtime: Runtime[Context]) -> list[AnyMessage]:
-    """The messages of one call: stable text first and what changes last, which keeps prompt caches warm.
+    """Assemble the messages of one call: stable text first, changing text last, which suits prompt caches.
 
     Args:
-        state: The thread and what `perceive` found.
-        targets: The levels that can be reached from here.
-        runtime: The run's.
+        state: The thread, with the results of `perceive`.
+        targets: The levels within reach.
+        runtime: The run's runtime.
     """
     context = context_of(runtime)
     services = context.services()
@@ -73,12 +73,12 @@ async def _events(resource_ids: list[str], runtime: Runtime[Context]) -> str:
     registry = await context_of(runtime).services().registry()
     user_id = identity_of(runtime).user_id
     named = resource_ids[:MOST_EVENTS]
-    found = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in named]
-    return events_block([resource for resource in found if resource], len(resource_ids) - len(named))
+    resources = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in named]
+    return events_block([resource for resource in resources if resource], len(resource_ids) - len(named))
 
 
 async def _files(resource_ids: list[str], runtime: Runtime[Context]) -> list[Part]:
-    """The files of the chat: texts and summaries in their blocks, then what a model looks at as it is."""
+    """Return the chat's files as content blocks: texts and summaries, then media."""
     if not resource_ids:
         return []
     services = context_of(runtime).services()
@@ -87,26 +87,26 @@ async def _files(resource_ids: list[str], runtime: Runtime[Context]) -> list[Par
 
 
 def _file_parts(resource_ids: list[str], user_id: str, registry: ResourceTable, files: Files) -> list[Part]:
-    found = [resource for id_ in resource_ids if (resource := registry.get(user_id, id_))]
+    resources = [resource for id_ in resource_ids if (resource := registry.get(user_id, id_))]
     texts: dict[str, str] = {}
     media: list[Part] = []
-    for resource in found:
+    for resource in resources:
         if resource.status != "PUT_IN_CONTEXT":
             continue
         if (place := files.text(resource)).exists():
             texts[resource.id] = place.read_text(encoding="utf-8")
         else:
             media.append(media_block(resource, files.original(resource).read_bytes()))
-    blocks = context_blocks(found, texts)
+    blocks = context_blocks(resources, texts)
     return [*([{"type": "text", "text": blocks}] if blocks else []), *media]
 
 
 def with_text(message: AnyMessage, text: str) -> AnyMessage:
-    """A copy of a user's message with text under what it says."""
+    """Return a copy of a user's message with text below its content."""
     return _with_parts(message, below=[{"type": "text", "text": text}])
 
 
 def _with_parts(message: AnyMessage, *, above: Sequence[Part] = (), below: Sequence[Part] = ()) -> AnyMessage:
     content = cast("str | list[Any]", message.content)
-    said = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return HumanMessage([*above, *said, *below], id=message.id)
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return HumanMessage([*above, *parts, *below], id=message.id)

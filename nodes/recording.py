@@ -1,4 +1,4 @@
-"""The last step of a turn: seal its account on the answer, and have the turn indexed."""
+"""The last step of a turn: write its account into the answer, and index the turn."""
 
 from typing import Any
 from uuid import uuid4
@@ -17,10 +17,10 @@ from cognition.state.turn import summary
 
 
 async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Put the turn's account into the answer's metadata, and say in the answer what a spent budget cut.
+    """Write the turn's account into the answer's metadata, and note in the answer if a budget cut it short.
 
-    The turn goes into session memory by a job, so that nobody waits for its embedding; what a crash keeps
-    from it is made up for after the next turn.
+    A background job adds the turn to session memory, so that the answer does not wait for its embedding. A
+    turn that a crash left out is indexed after the next one.
     """
     turn, messages = state["turn"], state["messages"]
     services = context_of(runtime).services()
@@ -40,21 +40,21 @@ async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     )
     identity = identity_of(runtime)
     if services.settings.index_conversation and identity.chat_id:
-        said = [*(message for message in messages if message.id != sealed.id), sealed]
-        work = _index(said, identity, state["perceived"]["at"], services)
+        sealed_thread = [*(message for message in messages if message.id != sealed.id), sealed]
+        work = _index(sealed_thread, identity, state["perceived"]["at"], services)
         services.jobs.start(work, f"indexing of the turns of chat {identity.chat_id}")
     return {"messages": [sealed]}
 
 
 async def _index(messages: list[AnyMessage], identity: Identity, since: float, services: Services) -> None:
     if await closed_at(services, identity.user_id, identity.chat_id) > since:
-        return  # the session was closed meanwhile: it is indexed after the next turn, if there is one
+        return  # the session was closed meanwhile; the next turn, if any, indexes this one
     session = await services.session()
     await session.conversation.index(identity.user_id, identity.chat_id, messages)
 
 
 def _answer(messages: list[AnyMessage]) -> AIMessage:
-    """The turn's last message, or the best text so far when a spent budget left none."""
+    """Return the turn's last message, or the best text so far if a spent budget left none."""
     newest = messages[-1]
     if isinstance(newest, AIMessage) and not newest.tool_calls:
         return newest

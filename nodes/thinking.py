@@ -1,4 +1,4 @@
-"""Thinking: one model call at a level, the tools it asks for, and the climb to a higher level."""
+"""Thinking: one model call at a level, its tool calls, and transfers to a higher level."""
 
 from collections.abc import Callable
 from functools import cache
@@ -20,6 +20,7 @@ from cognition.state.turn import (
     open_targets,
     seconds_left,
     with_agents,
+    with_cut,
     with_seconds,
     with_transfer,
 )
@@ -28,7 +29,7 @@ from nodes.prompt import prompt
 from nodes.tool_results import without_long_results
 
 Toolset = Callable[[tuple[Level, ...], str], tuple[BaseTool, ...]]
-"""The tools to offer, given the levels within reach and the memory mode; the wiring passes it."""
+"""The tools to offer, given the levels within reach and the memory mode (`on` or `off`)."""
 
 OWN_BUDGET: Final = frozenset({"delegate_to_agent", "consult_expert_consultant", "consult_council"})
 """Tools that call models themselves, on a budget of their own."""
@@ -39,7 +40,7 @@ async def think(state: EchoState, runtime: Runtime[Context], *, toolset: Toolset
 
     Args:
         state: The thread.
-        runtime: The run's.
+        runtime: The run's runtime.
         toolset: The tools to offer.
     """
     context = context_of(runtime)
@@ -47,7 +48,7 @@ async def think(state: EchoState, runtime: Runtime[Context], *, toolset: Toolset
     turn = state["turn"]
     left, seconds = calls_left(turn, services.settings), seconds_left(turn, services.settings)
     if left <= 0 or seconds <= 0:
-        return {"turn": {**turn, "cut": _cut(left)}}
+        return {"turn": with_cut(turn, _cut(left))}
     targets = open_targets(turn, context.policy, services.settings)
     outcome = await services.models.call(
         turn["level"],
@@ -58,17 +59,17 @@ async def think(state: EchoState, runtime: Runtime[Context], *, toolset: Toolset
         notify=runtime.stream_writer,
     )
     if left == 1 and isinstance(outcome, Answer):
-        turn = {**turn, "cut": _cut(0)}
-    turn, said = apply_outcome(outcome, turn, runtime)
-    return {"turn": turn, "messages": said}
+        turn = with_cut(turn, _cut(0))
+    turn, messages = apply_outcome(outcome, turn, runtime)
+    return {"turn": turn, "messages": messages}
 
 
 async def use_tools(state: EchoState, runtime: Runtime[Context], *, toolset: Toolset) -> EchoState:
-    """Run the tool calls of the newest message side by side; each gets a result, errors included.
+    """Run the tool calls of the newest message in parallel; each gets a result, errors included.
 
     Args:
         state: The thread.
-        runtime: The run's.
+        runtime: The run's runtime.
         toolset: The tools that were offered.
     """
     started = monotonic()
@@ -78,24 +79,24 @@ async def use_tools(state: EchoState, runtime: Runtime[Context], *, toolset: Too
     for call in calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "start"})
     targets = open_targets(turn, context.policy, context.services().settings)
-    answered = await tool_node(toolset, targets, context.memory).ainvoke(state)
+    results = await tool_node(toolset, targets, context.memory).ainvoke(state)
     for call in calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
-    messages = await without_long_results(answered["messages"], runtime)
+    messages = await without_long_results(results["messages"], runtime)
     agents = [call["name"] for call in calls if call["name"] in OWN_BUDGET]
     turn = with_agents(turn, agents) if agents else with_seconds(turn, monotonic() - started)
     return {"turn": turn, "messages": messages}
 
 
 async def escalate(state: EchoState, runtime: Runtime[Context]) -> EchoState:
-    """Take the turn to the level that the model asked for, with its plan."""
+    """Move the turn to the level the model requested, with its plan."""
     turn = with_transfer(state["turn"])
     runtime.stream_writer({"type": "level", "from": state["turn"]["level"], "to": turn["level"]})
     return {"turn": turn}
 
 
 def route_to_level(state: EchoState | DelegationState) -> Literal["think_lite", "think_flash", "think_pro"]:
-    """The thinking node of the turn's level."""
+    """Return the node of the turn's level."""
     nodes: dict[Level, Literal["think_lite", "think_flash", "think_pro"]] = {
         "MODEL_LITE": "think_lite",
         "MODEL_FLASH": "think_flash",
@@ -105,7 +106,7 @@ def route_to_level(state: EchoState | DelegationState) -> Literal["think_lite", 
 
 
 def route_after_think(state: EchoState) -> Literal["use_tools", "escalate", "record"]:
-    """Calls are run; a transfer that came alone is made; anything else ends the turn."""
+    """Return the step after a model call: tools, a transfer, or the end of the turn."""
     newest = state["messages"][-1]
     if isinstance(newest, AIMessage) and newest.tool_calls:
         return "use_tools"
@@ -115,7 +116,7 @@ def route_after_think(state: EchoState) -> Literal["use_tools", "escalate", "rec
 def route_after_tools(
     state: EchoState | DelegationState,
 ) -> Literal["think_lite", "think_flash", "think_pro", "escalate"]:
-    """Back to the level that called, or to the one it asked for beside its calls."""
+    """Return the node of the turn's level, or `escalate` if a transfer was requested beside the calls."""
     return "escalate" if state["turn"]["transfer"] else route_to_level(state)
 
 

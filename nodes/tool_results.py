@@ -1,4 +1,4 @@
-"""Long results of tools: kept in session memory, with a line in their place."""
+"""Long tool results: moved to session memory and replaced by a reference."""
 
 import logging
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from cognition.text.tokens import estimate_tokens
 logger = logging.getLogger(__name__)
 
 LONGEST_RESULT: Final = 2_000
-"""Tokens of a result that stay in the context."""
+"""Maximum tokens of a result that stays in the context."""
 
 BEGINNING: Final = 400
-"""Characters of a result that is moved that the model still sees."""
+"""Characters of a moved result that the model still sees."""
 
 DIGEST: Final = 12
 
@@ -35,7 +35,7 @@ BUDGETED: Final = frozenset(
         "list_agent_sessions",
     }
 )
-"""Tools whose results carry a budget of their own."""
+"""Tools that limit the length of their results themselves."""
 
 MOVED: Final = (
     "This result of {tokens:,} tokens was moved to session memory: `search_sessions_context` with "
@@ -44,11 +44,11 @@ MOVED: Final = (
 
 
 async def without_long_results(messages: Sequence[Any], runtime: Runtime[Context]) -> list[Any]:
-    """The messages, each long result replaced by a line once it is searchable.
+    """Return the messages with each long result replaced by a reference once it is searchable.
 
     Args:
-        messages: What a step of tools answered.
-        runtime: The run's.
+        messages: The results of tool calls.
+        runtime: The run's runtime.
     """
     return [await _short(message, runtime) if _is_long(message) else message for message in messages]
 
@@ -64,9 +64,9 @@ def _is_long(message: Any) -> bool:
 async def _short(message: ToolMessage, runtime: Runtime[Context]) -> ToolMessage:
     identity = identity_of(runtime)
     if not identity.chat_id:
-        return message  # a run on no thread has no session
+        return message  # a run without a thread has no session
     session = await context_of(runtime).services().session()
-    # By what it says: some models number their calls from zero in every turn.
+    # Derived from the content: some models number their calls from zero in every turn.
     digest = sha256(message.text.encode("utf-8", "replace")).hexdigest()[:DIGEST]
     source_id, name = f"{message.name}_{digest}", f"result of {message.name}"
     try:
@@ -75,5 +75,5 @@ async def _short(message: ToolMessage, runtime: Runtime[Context]) -> ToolMessage
         logger.exception("the %s stays in the context", name)
         return message
     beginning = block("result", message.text[:BEGINNING], note=DATA)
-    told = MOVED.format(tokens=estimate_tokens(message.text), source_id=source_id, beginning=beginning)
-    return message.model_copy(update={"content": told})
+    content = MOVED.format(tokens=estimate_tokens(message.text), source_id=source_id, beginning=beginning)
+    return message.model_copy(update={"content": content})

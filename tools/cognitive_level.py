@@ -1,4 +1,4 @@
-"""The tool by which a model hands the turn to a higher level."""
+"""The tool that hands the turn to a higher level."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ call it for small talk, for a fact you know or for what a tool answers."""
 async def new_cognitive_level(
     target_model: str, transfer_plan: str, runtime: ToolRuntime[Context, EchoState]
 ) -> str:
-    """Answer the model's wish; the transfer itself is made by the graph.
+    """Return the result of a transfer request; the graph makes the transfer.
 
     Args:
-        target_model: The level to hand over to.
+        target_model: The level to hand the turn to.
         transfer_plan: Structured Markdown: objective, what is known, strategy, constraints, what is left.
         runtime: Injected by the graph.
     """
@@ -37,10 +37,10 @@ async def new_cognitive_level(
 
 
 def level_tool(targets: Sequence[Level]) -> BaseTool:
-    """The tool with just the levels that can be reached from here in its schema.
+    """Build the tool with only the levels within reach in its schema.
 
     Args:
-        targets: At least one level.
+        targets: The levels within reach; at least one.
     """
     # A JSON schema, because an enum of one value would become a constant, which Gemini doesn't take.
     arguments = {

@@ -1,4 +1,4 @@
-"""Other minds as a model calls them: a council of experts."""
+"""The tool that holds a council of experts."""
 
 from html import escape
 from typing import Annotated, Any, cast
@@ -18,13 +18,13 @@ Runtime = ToolRuntime[Context, EchoState]
 
 
 Ids = Annotated[object, WithJsonSchema({"type": "string"})]
-"""Told to the model as a text and taken as a list too."""
+"""Declared as a string; a list is accepted too."""
 
 Rounds = Annotated[int | None, WithJsonSchema({"type": "integer"})]
-"""Told to the model as an integer; None is the number of the settings."""
+"""Declared as an integer; None means the number in the settings."""
 
 Result = tuple[str, dict[str, Any]]
-"""What the model reads, and what the thread keeps with it: the message's artifact."""
+"""The text for the model, and the artifact stored with the tool message."""
 
 
 def council_tool(graph: Graph) -> BaseTool:
@@ -47,25 +47,25 @@ def council_tool(graph: Graph) -> BaseTool:
         history_depth: int = 20,
         distillation_focus: str = "",
     ) -> Result:
-        """Let several experts deliberate on one question, in rounds in which each answers the others.
+        """Let several experts deliberate on a question, in rounds in which each responds to the others.
 
         Call it when the user asks for a council, or for a decision that is hard to undo and has more than one
-        side. It takes minutes and many calls: don't use it for what you or one expert can answer. The result
-        says first who answered; then consensus, divergences, minority report and positions. Tell the user
-        when the council was not complete.
+        side. It takes minutes and many calls: don't use it for questions that you or one expert can answer.
+        The result starts with who answered, followed by consensus, divergences, minority report and
+        positions. Tell the user if the council was incomplete.
 
         Args:
-            question: What they shall answer, complete in itself: what is to be decided, among which options.
+            question: A self-contained question: the decision to make, and the options.
             participants: Two to five skill ids, separated by commas; `list_skills` shows them. Choose experts
-                who will see it differently.
+                with different views.
             runtime: Injected by the graph.
             target_model: The level of the experts: MODEL_LITE, MODEL_FLASH or MODEL_PRO.
             synthesis_model: The level of the neutral rapporteur.
-            rounds: How often each speaks, 1 to 5; normally 3. 1 gathers independent opinions.
-            history_depth: How many of the newest messages of this chat are summarised for them; 0 for none.
-            distillation_focus: What that summary must not leave out.
+            rounds: The number of rounds, 1 to 5; usually 3. One round gathers independent opinions.
+            history_depth: The number of newest messages of this chat to summarise for them; 0 for none.
+            distillation_focus: Details that the summary must include.
         """
-        asked: dict[str, Any] = {
+        request: dict[str, Any] = {
             "question": question,
             "participants": participants,
             "target_model": target_model,
@@ -76,21 +76,21 @@ def council_tool(graph: Graph) -> BaseTool:
             "messages": runtime.state["messages"],
         }
         try:
-            held = await _run(council, cast("CouncilInput", asked), runtime)
+            result = await _run(council, cast("CouncilInput", request), runtime)
         except InvalidCouncil as refusal:
             return f"Error: {escape(refusal.told, quote=False)}", {}
-        told, report = held["deliberation"], held["report"]
-        failed = "Error: nobody answered.\n" if told["outcome"] == "failed" else ""
-        return f"{failed}{block('council', report, note=DATA)}", told
+        deliberation, report = result["deliberation"], result["report"]
+        failed = "Error: nobody answered.\n" if deliberation["outcome"] == "failed" else ""
+        return f"{failed}{block('council', report, note=DATA)}", deliberation
 
     return consult_council
 
 
-async def _run(graph: Graph, asked: CouncilInput, runtime: Runtime) -> CouncilOutput:
-    """Hold a council. The chat's stream gets its events, and no message of anyone's in it."""
-    held: Any = {}
+async def _run(graph: Graph, request: CouncilInput, runtime: Runtime) -> CouncilOutput:
+    """Run a council. The chat's stream gets its events, but none of its messages."""
+    result: Any = {}
     async for mode, part in graph.astream(
-        asked,
+        request,
         {"tags": [TAG_NOSTREAM]},
         context=context_of(runtime),
         stream_mode=["custom", "values"],
@@ -99,5 +99,5 @@ async def _run(graph: Graph, asked: CouncilInput, runtime: Runtime) -> CouncilOu
         if mode == "custom":
             runtime.stream_writer(part)
         else:
-            held = part
-    return cast("CouncilOutput", held)
+            result = part
+    return cast("CouncilOutput", result)

@@ -1,4 +1,4 @@
-"""Sub-agents as a model calls them: give one a task or ask an expert, go on with it, list them, end one."""
+"""The tools for sub-agents: delegate a task, consult an expert, list and close agents."""
 
 import asyncio
 from html import escape
@@ -22,7 +22,7 @@ from cognition.state.echo import EchoState
 Runtime = ToolRuntime[Context, EchoState]
 
 Result = tuple[str, dict[str, Any]]
-"""What the model reads, and what the thread keeps with it: the message's artifact."""
+"""The text for the model, and the artifact stored with the tool message."""
 
 
 class DelegationTools:
@@ -38,20 +38,19 @@ class DelegationTools:
     async def delegate_to_agent(
         self, task: str, runtime: Runtime, system_prompt: str = "", sub_sid: str = "", skill_id: str = ""
     ) -> Result:
-        """Hand a task to a sub-agent that works on it by itself with search tools, and get its result.
+        """Delegate a task to a sub-agent that works on its own with search tools, and get its result.
 
         Call it for work that takes many steps or much reading and whose details you don't need here; several
-        calls in one message work side by side. The agent sees only what you write. It may ask back: then call
-        it again with its sub_sid and the answer as the task. With its sub_sid you also give it further tasks;
-        it remembers what was said.
+        calls in one message run in parallel. The agent sees only what you write. If it asks a question, call
+        it again with its sub_sid and the answer as the task. Use its sub_sid for further tasks too; it
+        remembers the earlier ones.
 
         Args:
-            task: What it shall do, complete in itself: the goal, what is known, where to look, what the
-                result must look like.
+            task: A self-contained task: the goal, what is known, where to look, and the form of the result.
             runtime: Injected by the graph.
-            system_prompt: Who a new agent shall be: its role, method and limits; empty for a general one.
-            sub_sid: The id of an agent that was called before, to go on with it; empty for a new agent.
-            skill_id: The expert that a new agent shall be, as `list_skills` shows it.
+            system_prompt: The role, method and limits of a new agent; empty for a general one.
+            sub_sid: The id of an existing agent to continue; empty for a new agent.
+            skill_id: The expert that a new agent acts as, as `list_skills` shows it.
         """
         return await self._delegate(
             runtime, task=task, system_prompt=system_prompt, sub_sid=sub_sid, skill_id=skill_id
@@ -60,17 +59,16 @@ class DelegationTools:
     async def consult_expert_consultant(
         self, question: str, skill_id: str, runtime: Runtime, sub_sid: str = ""
     ) -> Result:
-        """Ask one expert, who is told what this chat is about, and talk on with them.
+        """Consult one expert, who gets a summary of this chat.
 
-        Call it when a question needs the judgement of a profession; for several views use a council. The
-        first call opens a consultation and gives its sub_sid: with it the expert remembers what you
-        discussed.
+        Call it when a question needs professional judgement; for several views use a council. The first call
+        opens a consultation and returns its sub_sid: with it, the expert remembers the discussion.
 
         Args:
-            question: What you want to know, complete in itself.
+            question: A self-contained question.
             skill_id: The expert, as `list_skills` shows it.
             runtime: Injected by the graph.
-            sub_sid: The id of the consultation that you go on with; empty for a new one.
+            sub_sid: The id of the consultation to continue; empty for a new one.
         """
 
         async def opening() -> str:
@@ -90,18 +88,18 @@ class DelegationTools:
         )
 
     async def list_agent_sessions(self, runtime: Runtime) -> str:
-        """List the sub-agents and experts of this chat that can be gone on with.
+        """List the open sub-agents and consultations of this chat.
 
-        Call it when you don't know a sub_sid any more, or when the user asks who is at work.
+        Call it when you no longer know a sub_sid, or when the user asks which agents are working.
         """
         agents = self._agents(runtime)
         runs = context_of(runtime).services().agent_runs
         return listed([(thread, runs.is_running(thread.key)) for thread in await agents.open_threads()])
 
     async def close_agent_session(self, sub_sid: str, runtime: Runtime) -> str:
-        """End a sub-agent for good; what was said in its thread is deleted.
+        """Close a sub-agent and delete its thread permanently.
 
-        Call it when its work is done and nobody will come back to it.
+        Call it when its work is done and will not be continued.
 
         Args:
             sub_sid: The agent's id.
@@ -113,12 +111,12 @@ class DelegationTools:
             return f"Error: nothing is closed. {_told(refusal)}"
         return f"Closed: {thread.sub_sid} ({_one_line(thread.role)})."
 
-    async def _delegate(self, runtime: Runtime, *, skill_id: str = "", **wanted: Any) -> Result:
+    async def _delegate(self, runtime: Runtime, *, skill_id: str = "", **fields: Any) -> Result:
         """Run an assignment. The chat's stream gets `delegation` events and none of the agent's messages."""
-        # Both ids, because some models number the calls of each message from zero.
+        # Both ids, because some models number their calls from zero in each message.
         request_id = f"{runtime.state['messages'][-1].id} {runtime.tool_call_id}"
         try:
-            assignment = Assignment(**wanted, skill=await _skill(skill_id, runtime), request_id=request_id)
+            assignment = Assignment(**fields, skill=await _skill(skill_id, runtime), request_id=request_id)
             report = await self._agents(runtime).delegate(assignment, runtime.stream_writer)
         except RunStopped as stop:
             return f"Error: {_told(stop)}", {}

@@ -1,4 +1,4 @@
-"""Long-term memory as a model uses it: keep a fact, find facts, delete one."""
+"""The tools for long-term memory: store, search and delete facts."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,18 +30,18 @@ Runtime = ToolRuntime[Context, EchoState]
 
 MOST_RESULTS: Final = 100
 MOST_COUNTS: Final = 30
-"""How many artifacts and themes an index counts, the most frequent ones."""
+"""Maximum number of artifacts and themes in the counts of an index, most frequent first."""
 
-OFF: Final = "Long-term memory is off in this chat: nothing is looked up or stored. Answer without it."
+OFF: Final = "Long-term memory is off in this chat: nothing is searched or stored. Answer without it."
 
 SHOWN: Final = "shown"
-"""In the artifact of a search's result: the ids of the memories that it returned."""
+"""The key in a search result's artifact that holds the ids of the returned memories."""
 
 AnyNumber = Annotated[object, WithJsonSchema({"type": "integer"})]
-"""Told to the model as an integer and taken as it comes: pydantic would make 3 of "3" and 1 of true."""
+"""Declared as an integer and not converted: pydantic would turn "3" into 3 and true into 1."""
 
 Result = tuple[str, dict[str, Any]]
-"""What the model reads, and what the thread keeps with it for the code: the message's artifact."""
+"""The text for the model, and the artifact stored with the tool message."""
 
 DONE: Final[dict[FusionOutcome, str]] = {
     "new": "Remembered",
@@ -59,19 +59,19 @@ async def update_meta_artifact(
     runtime: Runtime,
     importance: AnyNumber = 3,
 ) -> Result:
-    """Keep one fact in long-term memory, over all conversations.
+    """Store one fact in long-term memory, which is shared by all conversations.
 
     Call it when the user tells you something that will still matter in another conversation: a preference, a
-    fact of their life or work, a correction of what you knew, a standing wish; or when you learn a lesson on
-    how to help them. One fact a call, in the user's words and language, complete without its context. A fact
-    about something known updates it. Don't keep what is only of this moment, secrets, or what memory says
-    already.
+    fact about their life or work, a correction of what you know, a standing wish; or when you learn how to
+    help them better. Store one fact per call, in the user's words and language, understandable without its
+    context. A fact about a known subject updates it. Don't store things that matter only now, secrets, or
+    facts that memory already holds.
 
     Args:
-        artifact_name: Which kind: "Profil d'Alignement" for the user's preferences and facts, "Hypothèses
-            d'Apprentissage" for lessons of your own, or another short name for a topic.
+        artifact_name: The kind of fact: "Profil d'Alignement" for the user's preferences and facts,
+            "Hypothèses d'Apprentissage" for your own lessons, or another short name for a topic.
         fact: The fact in one or two sentences, at most 1,500 characters.
-        importance: 1 trivial, 2 minor, 3 useful, 4 major, 5 an axiom that always holds (if the user said so).
+        importance: 1 trivial, 2 minor, 3 useful, 4 major, 5 an axiom that always holds (if the user says so).
         runtime: Injected by the graph.
     """
     if _is_off(runtime):
@@ -107,15 +107,15 @@ async def search_meta_artifacts(
 ) -> Result:
     """Search long-term memory, or list it.
 
-    With a query: the memories that answer it, best first. Without: an index of all, newest first. Use
+    With a query it returns the best matches first; without one, an index of all memories, newest first. Call
     it when the memories under the newest message are not enough.
 
     Args:
-        query: What you want to know, as a question or in key words; empty to list.
+        query: A question or key words; empty to list.
         artifact_name: Only memories of this kind; empty for all.
-        limit: How many at most, 1 to 100.
+        limit: Maximum number of memories, 1 to 100.
         start_date: Only memories from this date on, such as 2024, 2024-05 or 2024-05-17; empty for all.
-        end_date: Only memories up to and with this date, in the same forms; empty for all.
+        end_date: Only memories up to this date, inclusive, in the same formats; empty for all.
         runtime: Injected by the graph.
     """
     if _is_off(runtime):
@@ -140,7 +140,7 @@ async def search_meta_artifacts(
 
 @tool(parse_docstring=True)
 async def delete_meta_artifact_item(memory_id: str, runtime: Runtime) -> str:
-    """Delete one memory for good, when the user asks you to forget it. It can't be brought back.
+    """Delete one memory permanently. Call it when the user asks you to forget something.
 
     Args:
         memory_id: The memory's id, as a search shows it.
@@ -178,7 +178,7 @@ def _tell(runtime: Runtime, action: str, memory_id: str) -> None:
 
 
 def _shown(messages: Sequence[AnyMessage]) -> list[str]:
-    """The ids of the memories that searches returned in this turn."""
+    """Return the ids of the memories that searches showed in this turn."""
     ids: list[str] = []
     for message in reversed(messages):
         if isinstance(message, HumanMessage):
@@ -233,5 +233,5 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text of the model's own in a sentence: escaped, and short whatever it was."""
+    """Return a value from the model for use in a sentence: escaped and shortened."""
     return escape(short_repr(text), quote=False)

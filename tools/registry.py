@@ -1,4 +1,4 @@
-"""The registry as a model uses it: which files there are, what became of them, and why."""
+"""The tool for the resource registry: the chat's files with their status."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from cognition.text.plural import pluralize
 
 ALL: Final = "Call query_registry without arguments to see all."
 MOST_SHOWN: Final = 50
-"""Resources of one answer; at some 60 tokens each they stay within 3,000."""
+"""Maximum number of resources in a result: at about 60 tokens each, 3,000 tokens."""
 PREVIEW: Final = 160
-"""Characters of a summary in a list."""
+"""Maximum characters of a summary in a list."""
 
 
 @tool(parse_docstring=True)
@@ -33,14 +33,14 @@ async def query_registry(
 ) -> str:
     """Look up the files and other resources of this conversation, newest first.
 
-    Call it when you need to know which files there are, what became of one, why one could not be read, or the
-    source_id to search a file with. Without arguments it lists all.
+    Call it to see which files exist, a file's status, why a file could not be read, or the source_id to
+    search it with. Without arguments it lists all.
 
     Args:
         resource_type: Only text, document, image, audio, video, binary, weburl or note; empty for all.
         status: Only PENDING_INGESTION, PUT_IN_CONTEXT, VECTORIZED_SUM_UP, INDEXED or FAILED; empty for all.
-        search_term: Only those with this in their name or summary; empty for all.
-        resource_id: One resource by its id, with its whole summary; the others are then ignored.
+        search_term: Only those whose name or summary contains this; empty for all.
+        resource_id: One resource by its id, with its full summary; other filters are ignored.
         runtime: Injected by the graph.
     """
     identity = identity_of(runtime)
@@ -96,7 +96,7 @@ def _whole(resource: Resource, chat_id: str) -> str:
 
 
 def _line(resource: Resource) -> str:
-    """A resource in one line: id, name, type, status, size, time, and what went wrong."""
+    """Render a resource in one line: id, name, type, status, size, time and error."""
     at = datetime.fromtimestamp(resource.created_at, UTC)
     parts = [
         resource.id,
@@ -117,5 +117,5 @@ def _preview(resource: Resource) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text of the model's own in a sentence: escaped, and short whatever it was."""
+    """Return a value from the model for use in a sentence: escaped and shortened."""
     return escape(short_repr(text), quote=False)

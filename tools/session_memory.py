@@ -1,4 +1,4 @@
-"""Session memory as a model uses it: put long text aside, find passages in it, delete it."""
+"""The tools for session memory: save long texts, search passages, delete sources."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,21 +30,22 @@ NOT_INDEXED: Final = Changes(
     chunks=0,
     error="What was indexed of it was deleted: give the file again to have it searched.",
 )
-"""What becomes of a file whose passages are deleted."""
+"""Changes to a file's resource when its passages are deleted."""
 MANY: Final = 10
-"""Sources that a list of those still indexing names."""
+"""Maximum number of sources named in the note on unfinished indexing."""
 
 
 @tool(parse_docstring=True)
 async def save_session_context(text: str, source_id: str, runtime: Runtime) -> str:
-    """Put a long text aside for this conversation, so that you can search it instead of holding it all.
+    """Save a long text for this conversation, to search it instead of keeping it in the context.
 
     Call it with an intermediate result, a draft, notes or a document that you will need again and that takes
-    too much of the context. The same source_id again replaces the whole text. It goes when the session ends.
+    too much of the context. Saving under an existing source_id replaces the whole text. The text is deleted
+    when the session ends.
 
     Args:
         text: The whole text.
-        source_id: A short name of your choice under which it is found, such as "interview_notes".
+        source_id: A short name of your choice, such as "interview_notes".
         runtime: Injected by the graph.
     """
     identity = identity_of(runtime)
@@ -76,21 +77,21 @@ async def search_sessions_context(
 ) -> str:
     """Search the files, saved texts and earlier turns of this conversation, or list them.
 
-    With a query: the passages that answer it, best first. Without: the map of sources, newest first. What was
-    said before and has left the context is in the source "conversation_history".
+    With a query it returns the best passages first; without one, the map of sources, newest first. Earlier
+    turns that have left the context are in the source "conversation_history".
 
     Args:
-        query: What you want to know, as a question or in key words; empty for the map.
-        source_id: Only in this source; empty for all.
-        global_search: Whether to search all conversations of this user instead of this one.
-        limit: How many results at most, 1 to 100.
-        start_date: Only what was said or written from this date on, such as 2024-05; empty for all.
-        end_date: Only what was said or written up to and with this date; empty for all.
+        query: A question or key words; empty for the map.
+        source_id: Only this source; empty for all.
+        global_search: Search all conversations of this user instead of this one.
+        limit: Maximum number of results, 1 to 100.
+        start_date: Only texts from this date on, such as 2024-05; empty for all.
+        end_date: Only texts up to this date, inclusive; empty for all.
         runtime: Injected by the graph.
     """
     identity = identity_of(runtime)
     session = await _session(runtime)
-    asked = (identity.user_id, identity.chat_id)
+    place = (identity.user_id, identity.chat_id)
     try:
         narrowed: dict[str, Any] = {
             "source_id": source_id.strip(),
@@ -99,8 +100,8 @@ async def search_sessions_context(
             "period": read_period(start_date, end_date),
         }
         if query.strip():
-            return _found(query, await session.search(*asked, query, **narrowed), everywhere=global_search)
-        listing = await session.sources(*asked, **narrowed)
+            return _found(query, await session.search(*place, query, **narrowed), everywhere=global_search)
+        listing = await session.sources(*place, **narrowed)
         return _map(listing, everywhere=global_search, dated=bool(start_date.strip() or end_date.strip()))
     except InvalidInput as refusal:
         return f"Error: {_plain(refusal)}"
@@ -108,7 +109,7 @@ async def search_sessions_context(
 
 @tool(parse_docstring=True)
 async def delete_session_context_source(source_id: str, runtime: Runtime) -> str:
-    """Delete a source of this conversation for good: a saved text, or what was indexed of a file.
+    """Delete a source of this conversation permanently: a saved text, or a file's index.
 
     Args:
         source_id: The source's id, as the map of sources shows it.
@@ -121,14 +122,14 @@ async def delete_session_context_source(source_id: str, runtime: Runtime) -> str
     except InvalidInput as refusal:
         listed = "`search_sessions_context` without a query lists the sources of this conversation."
         return f"Error: nothing deleted. {_plain(refusal)} {listed}"
-    if file := await _file_of(source_id, runtime):  # its place in the prompt says to search it
+    if file := await _file_of(source_id, runtime):  # the prompt would still advise to search it
         registry = await context_of(runtime).services().registry()
         await asyncio.to_thread(registry.update, file.user_id, file.id, **NOT_INDEXED)
     return f"Deleted for good: {_quoted(source_id)}, {pluralize(chunks, 'chunk')}."
 
 
 async def _file_of(source_id: str, runtime: Runtime) -> Resource | None:
-    """The file of this chat whose text is the source of that id."""
+    """Return the file of this chat whose text has this source id."""
     identity = identity_of(runtime)
     registry = await context_of(runtime).services().registry()
     file = await asyncio.to_thread(registry.get, identity.user_id, source_id.strip())
@@ -142,11 +143,11 @@ async def _session(runtime: Runtime) -> SessionMemory:
 def _found(query: str, found: Found, *, everywhere: bool) -> str:
     note = _indexing(found.indexing)
     if not found.passages:
-        told = (
+        nothing = (
             f"Nothing is found for {_quoted(query)}: search with other words or without dates, or call it "
             "without a query for the map of sources."
         )
-        return f"{told if found.sources else _nothing(everywhere=everywhere)}{note}"
+        return f"{nothing if found.sources else _nothing(everywhere=everywhere)}{note}"
     shown = "\n".join(_passage(passage, everywhere=everywhere) for passage in found.passages)
     rest = f" Not shown for length: {pluralize(found.omitted, 'chunk')}." if found.omitted else ""
     return f"{pluralize(len(found.passages), 'passage')}, best first.{rest}{note}\n{shown}"
@@ -190,7 +191,7 @@ def _map(listing: Listing, *, everywhere: bool, dated: bool) -> str:
 
 
 def _line(source: Source, *, everywhere: bool) -> str:
-    """A source in one line: id, name, chunks, size, first and last time, tags, and how it begins."""
+    """Render a source in one line: id, name, chunks, size, first and last time, tags and preview."""
     times = dict.fromkeys([_moment(source.first_at), _moment(source.last_at)])
     head = [
         source.source_id,
@@ -233,5 +234,5 @@ def _plain(refusal: InvalidInput) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text of the model's own in a sentence: escaped, and short whatever it was."""
+    """Return a value from the model for use in a sentence: escaped and shortened."""
     return escape(repr(text if len(text) <= LONGEST_ID else f"{text[:LONGEST_ID]}…"), quote=False)

@@ -57,7 +57,7 @@ def sub_agent_toolset() -> Toolset:
 
 
 def _toolset(*tools: BaseTool) -> Toolset:
-    """Return the function that picks from `tools` and adds the level tool where a level can be reached."""
+    """Return a toolset of `tools`, plus the level tool when a level is within reach."""
 
     @cache
     def offered(targets: tuple[Level, ...], memory: str) -> tuple[BaseTool, ...]:

@@ -1,4 +1,4 @@
-"""What the application refuses, in the words that the user gets."""
+"""Error messages for the user."""
 
 import sqlite3
 from typing import Any
@@ -11,19 +11,21 @@ from cognition.settings import Settings
 
 
 def error_message(error: Exception) -> str:
-    """The sentence for the user; empty when the error is a fault of the program, to be seen whole."""
+    """Return the message for the user, or an empty string for a bug, which must keep its traceback."""
     if isinstance(error, SettingsError):
-        return f"A setting can't be read: {error}. The README lists them all."
+        return f"Invalid setting: {error}. The README lists all settings."
     if isinstance(error, ValidationError) and error.title == Settings.__name__:
-        return "\n".join(_setting(detail) for detail in error.errors(include_url=False))
+        return "\n".join(_setting_message(detail) for detail in error.errors(include_url=False))
     if isinstance(error, sqlite3.DatabaseError):
-        return f"A database of the folder can't be used ({error}): `cognition doctor` says which."
+        advice = "Run `cognition doctor` to find out which."
+        return f"A database in the home folder can't be used ({error}). {advice}"
     if isinstance(error, OSError | CognitionError):
         return str(error)
     return ""
 
 
-def _setting(detail: Any) -> str:
+def _setting_message(detail: Any) -> str:
     name = str(detail["loc"][0]) if detail["loc"] else "settings"
-    shown = name if name.isupper() else f"COGNITION_{name.upper()}"
-    return f"{shown}: {detail['msg']} (it is {detail['input']!r})."
+    variable = name if name.isupper() else f"COGNITION_{name.upper()}"
+    problem = detail["msg"].removeprefix("Value error, ").removesuffix(".")
+    return f"Invalid {variable} {detail['input']!r}: {problem}."

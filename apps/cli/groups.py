@@ -1,4 +1,4 @@
-"""The commands that come in groups, such as `cognition memory list`; they import late, as those of `main`."""
+"""The command groups, such as `cognition memory`. Commands import their dependencies as in `main`."""
 
 from typing import Annotated
 
@@ -6,13 +6,13 @@ import typer
 
 from apps.cli.options import (
     Artifact,
+    ChatFilter,
     ChatId,
     From,
     Json,
     Limit,
     MemoryId,
-    OfChat,
-    PolicyAsBefore,
+    ResumePolicy,
     SkillId,
     SubSid,
     To,
@@ -20,15 +20,15 @@ from apps.cli.options import (
 )
 
 
-def _group(name: str, told: str) -> typer.Typer:
-    return typer.Typer(name=name, help=told, no_args_is_help=True)
+def _group(name: str, help_text: str) -> typer.Typer:
+    return typer.Typer(name=name, help=help_text, no_args_is_help=True)
 
 
-memory = _group("memory", "Look at what is remembered, and correct it.")
-skills = _group("skills", "Look at the experts, and forge new ones.")
-sessions = _group("sessions", "Look at what chats hold, and delete it.")
-agents = _group("agents", "Look at the sub-agents of chats, and go on with them.")
-admin = _group("admin", "Keep the folder in order.")
+memory = _group("memory", "List, search, delete and restore memories.")
+skills = _group("skills", "List, show, create and delete experts.")
+sessions = _group("sessions", "List, show and delete the files, sources and sub-agents of chats.")
+agents = _group("agents", "List, show, resume and close sub-agents.")
+admin = _group("admin", "Maintain the home folder.")
 
 
 @memory.command("list")
@@ -40,13 +40,13 @@ def memory_list(
     end: To = "",
     json: Json = False,
 ) -> None:
-    """Show what is remembered, newest first."""
+    """List memories, newest first."""
     memory_search("", user, artifact, limit, start, end, json)
 
 
 @memory.command("search")
 def memory_search(
-    query: Annotated[str, typer.Argument(help="A question or key words.")],
+    query: Annotated[str, typer.Argument(help="A question or keywords.")],
     user: User = "local",
     artifact: Artifact = "",
     limit: Limit = 20,
@@ -54,7 +54,7 @@ def memory_search(
     end: To = "",
     json: Json = False,
 ) -> None:
-    """Show what answers a question, best first; nothing where nothing does."""
+    """Search memories, best match first. Memories that don't match are left out."""
     from apps.cli.commands import memory as command
 
     command.show(
@@ -64,7 +64,7 @@ def memory_search(
 
 @memory.command("delete")
 def memory_delete(memory_id: MemoryId, user: User = "local") -> None:
-    """Delete a memory for good."""
+    """Delete a memory permanently."""
     from apps.cli.commands import memory as command
 
     command.delete(user, memory_id)
@@ -72,7 +72,7 @@ def memory_delete(memory_id: MemoryId, user: User = "local") -> None:
 
 @memory.command("undo")
 def memory_undo(memory_id: MemoryId, user: User = "local") -> None:
-    """Bring back the text that a memory had before its last change."""
+    """Restore the text that a memory had before its last change."""
     from apps.cli.commands import memory as command
 
     command.undo(user, memory_id)
@@ -80,7 +80,7 @@ def memory_undo(memory_id: MemoryId, user: User = "local") -> None:
 
 @skills.command("list")
 def skills_list(user: User = "local", json: Json = False) -> None:
-    """Show the experts that there are."""
+    """List the available experts."""
     from apps.cli.commands import skills as command
 
     command.show_all(user, as_json=json)
@@ -91,10 +91,10 @@ def skills_show(
     skill_id: SkillId,
     user: User = "local",
     version: Annotated[
-        int, typer.Option("--version", min=0, show_default=False, help="An older text, by its number.")
+        int, typer.Option("--version", min=0, show_default=False, help="The number of an older version.")
     ] = 0,
 ) -> None:
-    """Print an expert's SKILL.md."""
+    """Print the SKILL.md of an expert."""
     from apps.cli.commands import skills as command
 
     command.show(user, skill_id, version)
@@ -102,13 +102,15 @@ def skills_show(
 
 @skills.command("forge")
 def skills_forge(
-    skill_id: Annotated[str, typer.Argument(help="Its id: a new one, or that of an expert to change.")],
-    file: Annotated[str, typer.Argument(help="The file of its instructions; - reads standard input.")],
-    name: Annotated[str, typer.Option("--name", help="The role as people see it.")],
-    description: Annotated[str, typer.Option("--description", help="What it does and when to ask.")],
+    skill_id: Annotated[str, typer.Argument(help="A new id, or the id of an expert to change.")],
+    file: Annotated[str, typer.Argument(help="A file with the instructions; - reads standard input.")],
+    name: Annotated[str, typer.Option("--name", help="The display name of the role.")],
+    description: Annotated[
+        str, typer.Option("--description", help="What the expert does and when to consult it.")
+    ],
     user: User = "local",
 ) -> None:
-    """Make an expert, or change one; its older text is kept."""
+    """Create or change an expert. Older versions are kept."""
     from apps.cli.commands import skills as command
 
     command.forge(user, skill_id, name, description, file)
@@ -116,7 +118,7 @@ def skills_forge(
 
 @skills.command("delete")
 def skills_delete(skill_id: SkillId, user: User = "local") -> None:
-    """Delete an expert of yours for good, with its older texts."""
+    """Delete one of your own experts permanently, with its older versions."""
     from apps.cli.commands import skills as command
 
     command.delete(user, skill_id)
@@ -124,10 +126,10 @@ def skills_delete(skill_id: SkillId, user: User = "local") -> None:
 
 @skills.command("validate")
 def skills_validate(
-    path: Annotated[str, typer.Argument(help="The folder of a skill; all that there are if none.")] = "",
+    path: Annotated[str, typer.Argument(help="The folder of a skill; all available ones if omitted.")] = "",
     user: User = "local",
 ) -> None:
-    """Say what can't be read as an Agent Skill, and why. The exit code is 1 when there is such."""
+    """Check that experts are valid Agent Skills. The exit code is 1 if one is not."""
     from apps.cli.commands import skills as command
 
     command.validate(user, path)
@@ -135,7 +137,7 @@ def skills_validate(
 
 @sessions.command("list")
 def sessions_list(user: User = "local", json: Json = False) -> None:
-    """Show the chats that hold files, sources or sub-agents, the one that changed last first."""
+    """List the chats that hold files, sources or sub-agents, most recently changed first."""
     from apps.cli.commands import sessions as command
 
     command.show_all(user, as_json=json)
@@ -143,7 +145,7 @@ def sessions_list(user: User = "local", json: Json = False) -> None:
 
 @sessions.command("show")
 def sessions_show(chat: ChatId, user: User = "local", json: Json = False) -> None:
-    """Show what a chat holds."""
+    """Show the files, sources and sub-agents of a chat."""
     from apps.cli.commands import sessions as command
 
     command.show(user, chat, as_json=json)
@@ -152,15 +154,15 @@ def sessions_show(chat: ChatId, user: User = "local", json: Json = False) -> Non
 @sessions.command("close")
 @admin.command("close-session")
 def sessions_close(chat: ChatId, user: User = "local", json: Json = False) -> None:
-    """Delete the files, sources and sub-agents of a chat for good; its messages stay, and all memories."""
+    """Delete a chat's files, sources and sub-agents permanently. Its messages and all memories are kept."""
     from apps.cli.commands import sessions as command
 
     command.close(user, chat, as_json=json)
 
 
 @agents.command("list")
-def agents_list(user: User = "local", chat: OfChat = "", json: Json = False) -> None:
-    """Show the sub-agents of a chat, or of all, the one that moved last first."""
+def agents_list(user: User = "local", chat: ChatFilter = "", json: Json = False) -> None:
+    """List the sub-agents of all chats or of one, most recently active first."""
     from apps.cli.commands import agents as command
 
     command.show_all(user, chat, as_json=json)
@@ -168,7 +170,7 @@ def agents_list(user: User = "local", chat: OfChat = "", json: Json = False) -> 
 
 @agents.command("show")
 def agents_show(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
-    """Show what was said in a sub-agent's thread."""
+    """Show a sub-agent and the messages of its thread."""
     from apps.cli.commands import agents as command
 
     command.show(user, sub_sid, as_json=json)
@@ -178,13 +180,14 @@ def agents_show(sub_sid: SubSid, user: User = "local", json: Json = False) -> No
 def agents_resume(
     sub_sid: SubSid,
     text: Annotated[
-        str, typer.Argument(help="The answer to its question, or a task; none to finish what was cut off.")
+        str,
+        typer.Argument(help="The answer to its question, or a new task; omit it to finish its last task."),
     ] = "",
     user: User = "local",
-    policy: PolicyAsBefore = None,
+    policy: ResumePolicy = None,
     json: Json = False,
 ) -> None:
-    """Go on with a sub-agent. The exit code is 1 when it could not."""
+    """Resume a sub-agent. The exit code is 1 if it failed."""
     from apps.cli.commands import agents as command
 
     command.resume(user, sub_sid, text, policy, as_json=json)
@@ -192,7 +195,7 @@ def agents_resume(
 
 @agents.command("close")
 def agents_close(sub_sid: SubSid, user: User = "local", json: Json = False) -> None:
-    """End a sub-agent, and delete its thread for good."""
+    """Close a sub-agent and delete its thread permanently."""
     from apps.cli.commands import agents as command
 
     command.close(user, sub_sid, as_json=json)

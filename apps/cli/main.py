@@ -1,4 +1,4 @@
-"""The `cognition` command. What a command needs is imported when it is asked for: `--help` stays quick."""
+"""The `cognition` command. Each command imports its own dependencies when it runs, so `--help` is fast."""
 
 import os
 import sqlite3
@@ -13,47 +13,48 @@ from apps.cli.groups import admin, agents, memory, sessions, skills
 from apps.cli.options import Chat, Json, PolicyOption, User
 from cognition.errors import CognitionError
 
-UNHEARD = 141
-"""The exit code of a program that nobody reads any more: 128 + SIGPIPE, as a shell tells it of others."""
+SIGPIPE_EXIT_CODE = 141
+"""The exit code when standard output or error is a closed pipe: 128 + SIGPIPE, as in a shell."""
 
 
 class CliApp(TyperGroup):
-    """Turns what the application refuses into one sentence on stderr and exit code 1."""
+    """A command group that reports the application's errors as one line on stderr, with exit code 1."""
 
-    def main(self, *arguments: Any, **named: Any) -> Any:
-        """Run the program, whichever of its streams the caller has closed."""
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """Run the program, even if the caller has closed some of its standard streams."""
         for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
             if getattr(sys, name) is None:
-                setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
-        return super().main(*arguments, **named)
+                setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until exit
+        return super().main(*arguments, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # whatever the terminal's encoding
+        """Run a command and report its errors."""
+        # The terminal's encoding may lack some characters.
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as wrong:
-            wrong.message = wrong.message.removeprefix("Value error, ")  # pydantic's word for its own error
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # added by pydantic
             raise
-        except BrokenPipeError:  # `| head` has read enough
-            nowhere = os.open(os.devnull, os.O_WRONLY)
+        except BrokenPipeError:  # the reader stopped early, as in `| head`
+            devnull = os.open(os.devnull, os.O_WRONLY)
             for stream in (sys.stdout, sys.stderr):
-                os.dup2(nowhere, stream.fileno())  # what they still hold is written when the program ends
-            raise typer.Exit(UNHEARD) from None
+                os.dup2(devnull, stream.fileno())  # buffered output is flushed at exit
+            raise typer.Exit(SIGPIPE_EXIT_CODE) from None
         except (CognitionError, ValueError, OSError, sqlite3.Error) as error:
             from apps.cli.error_messages import error_message
             from apps.cli.terminal.view import printable
 
-            if not (sentence := error_message(error)):
+            if not (message := error_message(error)):
                 raise
-            typer.echo(printable(sentence), err=True)
+            typer.echo(printable(message), err=True)
             raise typer.Exit(1) from None
 
 
 app = typer.Typer(
     cls=CliApp,
     name="cognition",
-    help="An assistant that remembers across conversations and thinks at the level a task asks for.",
+    help="An assistant with long-term memory that thinks at the level a task needs.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -62,14 +63,14 @@ for group in (memory, skills, sessions, agents, admin):
     app.add_typer(group)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import PackageNotFoundError, version
 
         try:
             typer.echo(f"cognition {version('cognition')}")
         except PackageNotFoundError:
-            typer.echo("cognition, from a folder that is not installed")
+            typer.echo("cognition (run from source, not installed)")
         raise typer.Exit
 
 
@@ -79,12 +80,12 @@ def program(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """What may be asked without a command; the help is that of `app`."""
+    """Declare the options that need no command. Their help text is the one of `app`."""
 
 
 @app.command()
 def chat(user: User = "local", chat: Chat = "", policy: PolicyOption = "AUTO_PRO") -> None:
-    """Talk. Lines that are piped in are answered one by one."""
+    """Start or resume a chat. Lines piped to standard input are answered one by one."""
     from apps.cli.commands import chat as command
 
     command.run(user, chat, policy)
@@ -92,16 +93,16 @@ def chat(user: User = "local", chat: Chat = "", policy: PolicyOption = "AUTO_PRO
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(help="What you say; - reads it from standard input.")],
+    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
     user: User = "local",
     chat: Chat = "",
     policy: PolicyOption = "AUTO_PRO",
     file: Annotated[
-        list[Path] | None, typer.Option("--file", help="A file to ask about; may be given several times.")
+        list[Path] | None, typer.Option("--file", help="A file to ask about; can be repeated.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Ask once. The exit code is 1 when no model answered."""
+    """Ask a single question. The exit code is 1 if no model answered."""
     from apps.cli.commands import ask as command
 
     command.run(question, user, chat, policy, file or [], as_json=json)
@@ -109,19 +110,19 @@ def ask(
 
 @app.command()
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files, and folders with --recursive.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files, or folders with --recursive.")],
     user: User = "local",
     chat: Chat = "",
     recursive: Annotated[
-        bool, typer.Option("--recursive", "-r", help="Take the files in folders, and in those in them.")
+        bool, typer.Option("--recursive", "-r", help="Include all files in folders and their subfolders.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Give files to a chat. The exit code is 1 when one of them could not be read.
+    """Add files to a chat. The exit code is 1 if a file could not be read.
 
-    A large file that is read, while the second bar shows, can be searched by its words already.
+    A large file can be searched by words once it is read, and by meaning once the second bar is full.
 
-    Ctrl-C does no harm: ask about what is read, and the same command goes on with the rest.
+    It is safe to press Ctrl-C: files already read can be used, and the same command continues with the rest.
     """
     from apps.cli.commands import ingest as command
 
@@ -130,27 +131,29 @@ def ingest(
 
 @app.command()
 def council(
-    question: Annotated[str, typer.Argument(help="What the council is to answer.")],
+    question: Annotated[str, typer.Argument(help="The question for the council.")],
     participants: Annotated[
         str,
         typer.Option(
             "--participants",
-            help="Required: ids of two to five experts, as `skills list` shows them, separated by commas.",
+            help="Required: ids of two to five experts, separated by commas. `skills list` shows them.",
         ),
     ] = "",
     rounds: Annotated[
         int | None,
         typer.Option(
             "--rounds",
-            help="How often each speaks: 1 to 5 times, 3 if none, where the settings don't differ.",
+            help="Number of rounds: 1 to 5, 3 by default, unless the settings differ.",
         ),
     ] = None,
     user: User = "local",
-    chat: Annotated[str, typer.Option("--chat", help="The id or name of a chat that they are told of.")] = "",
+    chat: Annotated[
+        str, typer.Option("--chat", help="The id or name of a chat that is summarised for the experts.")
+    ] = "",
     policy: PolicyOption = "AUTO_PRO",
     json: Json = False,
 ) -> None:
-    """Let two to five experts deliberate. The exit code is 1 when nobody answered."""
+    """Let two to five experts deliberate on a question. The exit code is 1 if none of them answered."""
     from apps.cli.commands import council as command
 
     command.run(question, participants, user, chat, policy, rounds, as_json=json)
@@ -158,7 +161,7 @@ def council(
 
 @app.command()
 def doctor(json: Json = False) -> None:
-    """Check keys, models, stores and versions; say what is wrong and how to mend it."""
+    """Check keys, models, stores and versions. Report problems and how to fix them."""
     from apps.cli.commands import doctor as command
 
     command.run(as_json=json)
@@ -167,10 +170,10 @@ def doctor(json: Json = False) -> None:
 @app.command()
 def calibrate(
     model: Annotated[
-        str, typer.Argument(help="A model's name or folder; the one of the settings if none.")
+        str, typer.Argument(help="The model's name or folder; the one from the settings if omitted.")
     ] = "",
 ) -> None:
-    """Measure what the cosines of an embedding model mean, and keep that in COGNITION_HOME."""
+    """Measure an embedding model's cosine similarities and save the calibration in COGNITION_HOME."""
     from apps.cli.commands import calibrate as command
 
     command.run(model)

@@ -1,1 +1,1 @@
-"""The HTTP app served beside the LangGraph API."""
+"""The HTTP app that runs alongside the LangGraph API."""

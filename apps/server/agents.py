@@ -1,4 +1,4 @@
-"""The threads of a user's sub-agents over HTTP: see `cognition.delegation.management`."""
+"""HTTP endpoints for a user's sub-agents: see `cognition.delegation.management`."""
 
 import json
 from collections.abc import AsyncIterator
@@ -17,53 +17,53 @@ from cognition.services import process_services
 from graphs.delegation import graph as delegation
 
 
-class Wish(BaseModel):
-    """How a sub-agent is to go on."""
+class ResumeRequest(BaseModel):
+    """The body of a request to resume a sub-agent."""
 
     text: str = ""
-    """The answer to its question, or a further task; empty to finish what it was cut off at."""
+    """The answer to its question, or a new task; empty to finish an interrupted task."""
     policy: Policy | None = None
-    """The levels that may think; None for those of its newest run."""
+    """The levels it may use; None to keep those of its latest run."""
 
 
 @json_route
 async def agents(request: Request) -> dict[str, Any]:
-    """A user's sub-agents."""
+    """List a user's sub-agents."""
     return await list_agents(process_services(), user_of(request), request.query_params.get("chat_id", ""))
 
 
 @json_route
 async def show(request: Request) -> dict[str, Any]:
-    """What was said in a sub-agent's thread."""
+    """Return a sub-agent with the messages of its thread."""
     return await show_agent(delegation, process_services(), user_of(request), request.path_params["sub_sid"])
 
 
 @json_route
 async def close(request: Request) -> dict[str, Any]:
-    """End a sub-agent and delete its thread."""
+    """Close a sub-agent and delete its thread."""
     return await close_agent(delegation, process_services(), user_of(request), request.path_params["sub_sid"])
 
 
 @json_route
 async def resume(request: Request) -> StreamingResponse:
-    """Let a sub-agent go on; each line of the answer is an event, as it happens, and the last its report."""
+    """Resume a sub-agent. The response has one event per line, sent as it happens; the last is the report."""
     try:
-        wish = Wish.model_validate_json(await request.body())
+        body = ResumeRequest.model_validate_json(await request.body())
     except ValidationError:
         msg = (
-            'How shall it go on? Send {"text": "an answer"}, or {"text": ""} to finish what it was at, and '
-            f'if you like a "policy": one of {", ".join(get_args(Policy))}.'
+            'Invalid request body: send {"text": "an answer"}, or {"text": ""} to finish an interrupted '
+            f'task. Optionally add a "policy": one of {", ".join(get_args(Policy))}.'
         )
         raise InvalidInput(msg) from None
     user, sub_sid = user_of(request), request.path_params["sub_sid"]
-    return StreamingResponse(_events(user, sub_sid, wish), media_type="application/x-ndjson")
+    return StreamingResponse(_events(user, sub_sid, body), media_type="application/x-ndjson")
 
 
-async def _events(user: str, sub_sid: str, wish: Wish) -> AsyncIterator[str]:
-    """The events as lines; a refusal is one of them, because the answer has begun."""
+async def _events(user: str, sub_sid: str, body: ResumeRequest) -> AsyncIterator[str]:
+    """Yield events as JSON lines. An error is an event too, because the response has already started."""
     try:
-        going = resume_agent(delegation, process_services(), user, sub_sid, wish.text, wish.policy)
-        async with aclosing(going) as events:
+        run = resume_agent(delegation, process_services(), user, sub_sid, body.text, body.policy)
+        async with aclosing(run) as events:
             async for event in events:
                 yield f"{json.dumps(event, ensure_ascii=False)}\n"
     except CognitionError as error:

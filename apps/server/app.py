@@ -1,4 +1,4 @@
-"""The HTTP app beside the LangGraph server: health, and what is stored for whoever shares the folder."""
+"""The HTTP app that runs alongside the LangGraph API: health, memories, sessions and sub-agents."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @json_route
 async def health(request: Request) -> dict[str, Any]:
-    """Who serves, and over which folder."""
+    """Return the process id, the home folder and whether the models are rehearsed."""
     services = process_services()
     home = str(services.settings.home)
     return {"status": "ok", "pid": os.getpid(), "home": home, "rehearsed": services.models.rehearsed}
@@ -31,36 +31,36 @@ async def health(request: Request) -> dict[str, Any]:
 
 @json_route
 async def memories(request: Request) -> dict[str, Any]:
-    """A user's memories: see `list_memories`."""
-    asked = request.query_params
+    """List or search a user's memories: see `list_memories`."""
+    params = request.query_params
     return await list_memories(
         await process_services().memory(),
         user_of(request),
-        query=asked.get("query", ""),
-        artifact_name=asked.get("artifact_name", ""),
-        limit=parse_int(asked, "limit", 20),
-        start_date=asked.get("start_date", ""),
-        end_date=asked.get("end_date", ""),
+        query=params.get("query", ""),
+        artifact_name=params.get("artifact_name", ""),
+        limit=parse_int(params, "limit", 20),
+        start_date=params.get("start_date", ""),
+        end_date=params.get("end_date", ""),
     )
 
 
 @json_route
 async def delete(request: Request) -> dict[str, Any]:
-    """Delete a memory for good."""
+    """Delete a memory permanently."""
     user, memory_id = user_of(request), request.path_params["memory_id"]
     return await delete_memory(await process_services().memory(), user, memory_id)
 
 
 @json_route
 async def undo(request: Request) -> dict[str, Any]:
-    """Bring back the text that a memory had before its last change."""
+    """Restore the text that a memory had before its last change."""
     user, memory_id = user_of(request), request.path_params["memory_id"]
     return await undo_memory(await process_services().memory(), user, memory_id)
 
 
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    """Hold the folder while the server runs, and say where. A model that can't be used stops the start."""
+    """Lock the home folder and record the server's URL while it runs. Fail early if a model can't be used."""
     services = process_services()
     await asyncio.to_thread(services.hold, server_url())
     try:

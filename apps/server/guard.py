@@ -1,4 +1,4 @@
-"""What the routes share: who may call them, for which user, and how refusals are told."""
+"""Request handling shared by the routes: access control, query parameters and JSON errors."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -19,15 +19,19 @@ Endpoint = Callable[[Request], Awaitable[dict[str, Any] | Response]]
 
 
 def json_route(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-    """A route whose refusals are JSON, and which no page of another site can call."""
+    """Wrap an endpoint: return its result and its errors as JSON, and reject cross-site requests."""
 
     @wraps(endpoint)
     async def answer(request: Request) -> Response:
-        if _is_foreign(request):
-            return JSONResponse({"error": "Call this from the machine of the server, by its own name."}, 403)
+        if _is_cross_site(request):
+            msg = (
+                "Cross-site request rejected: call the server from its own machine, under its own host name, "
+                "and not from a page of another site."
+            )
+            return JSONResponse({"error": msg}, 403)
         try:
-            told = await endpoint(request)
-            return told if isinstance(told, Response) else JSONResponse(told)
+            result = await endpoint(request)
+            return result if isinstance(result, Response) else JSONResponse(result)
         except InvalidInput as error:
             return JSONResponse({"error": str(error)}, 400)
         except CognitionError as error:
@@ -36,42 +40,42 @@ def json_route(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-def _is_foreign(request: Request) -> bool:
-    """Whether a page of another site sends this, or a name that only pretends to be this machine's."""
-    own = (*LOOPBACK, urlsplit(server_url()).hostname)
+def _is_cross_site(request: Request) -> bool:
+    """Return whether a page of another site sent the request, possibly by DNS rebinding."""
+    own_hosts = (*LOOPBACK, urlsplit(server_url()).hostname)
     origin = request.headers.get("origin")
-    if request.url.hostname not in own:
+    if request.url.hostname not in own_hosts:
         return True
     return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
 
 
 def user_of(request: Request) -> str:
-    """The user that a request is for.
+    """Return the user that a request names.
 
     Raises:
-        InvalidInput: It is blank.
+        InvalidInput: If the user is missing or blank.
     """
     user = request.query_params.get("user_id", "")
     if not user.strip():
-        msg = f"The user {user!r} is blank: pass user_id."
+        msg = f"Invalid user {user!r}: expected a user_id that is not blank."
         raise InvalidInput(msg)
     return user
 
 
-def parse_int(asked: QueryParams, name: str, default: int) -> int:
-    """A whole number that a query names.
+def parse_int(params: QueryParams, name: str, default: int) -> int:
+    """Return a query parameter as an integer, or the default if it is missing.
 
     Raises:
-        InvalidInput: It is none.
+        InvalidInput: If the value is not an integer.
     """
-    text = asked.get(name, "")
+    text = params.get(name, "")
     try:
         return int(text) if text else default
     except ValueError:
-        msg = f"{name} {short_repr(text)} is no whole number."
+        msg = f"Invalid {name} {short_repr(text)}: expected an integer."
         raise InvalidInput(msg) from None
 
 
 def server_url() -> str:
-    """Where the LangGraph server of this process answers, as it tells its own parts."""
+    """Return the URL of the LangGraph server in this process, which sets it in the environment."""
     return os.environ.get("LANGGRAPH_API_URL", "")

@@ -1,4 +1,4 @@
-"""The sessions of a user over HTTP: see `cognition.sessions`."""
+"""HTTP endpoints for a user's sessions: see `cognition.sessions`."""
 
 import json
 from collections.abc import AsyncIterator
@@ -18,38 +18,38 @@ from graphs.ingestion import graph as ingestion
 
 @json_route
 async def sessions(request: Request) -> dict[str, Any]:
-    """A user's sessions."""
+    """List a user's sessions."""
     return await list_sessions(process_services(), user_of(request))
 
 
 @json_route
 async def show(request: Request) -> dict[str, Any]:
-    """What one session holds."""
+    """Return the contents of a session."""
     return await show_session(process_services(), user_of(request), request.path_params["chat_id"])
 
 
 @json_route
 async def close(request: Request) -> dict[str, Any]:
-    """Delete what one session holds."""
+    """Close a session and delete its contents."""
     return await close_session(process_services(), user_of(request), request.path_params["chat_id"])
 
 
 @json_route
 async def ingest(request: Request) -> StreamingResponse:
-    """Ingest resources that are registered already; each line of the answer is an event, as it happens."""
+    """Ingest registered resources. The response has one event per line, sent as it happens."""
     user, chat = user_of(request), request.path_params["chat_id"]
     try:
         ids = (await request.json())["resources"]
     except (ValueError, KeyError, TypeError):
         ids = None
     if not isinstance(ids, list) or not all(isinstance(id_, str) for id_ in ids):
-        msg = 'Which resources? Send {"resources": ["an id", "another"]}.'
+        msg = 'Invalid request body: send {"resources": ["an id", "another"]}.'
         raise InvalidInput(msg)
     return StreamingResponse(_events(user, chat, ids), media_type="application/x-ndjson")
 
 
 async def _events(user: str, chat: str, ids: list[str]) -> AsyncIterator[str]:
-    """The events as lines; a refusal is one of them, because the answer has begun."""
+    """Yield events as JSON lines. An error is an event too, because the response has already started."""
     try:
         async with aclosing(ingest_batch(ingestion, process_services(), user, chat, ids)) as events:
             async for event in events:

@@ -1,1 +1,1 @@
-"""Tasks, threads, locks and background jobs."""
+"""Concurrency helpers: tasks, event loops, locks and background jobs."""

@@ -1,4 +1,4 @@
-"""Steps and routers as graphs take them: on the event loop, and with `.invoke` on one of their own."""
+"""A background event loop that runs async graph steps when a graph is called with `.invoke`."""
 
 import asyncio
 import threading
@@ -7,38 +7,41 @@ from functools import cache
 from threading import Thread
 from typing import Any, Final, ParamSpec, TypeVar
 
-LAST_STEP: Final = 5.0
-"""Seconds that the last step of the loop may take when the process ends."""
+SHUTDOWN_SECONDS: Final = 5.0
+"""Seconds that cancelled steps may take to end when the process exits."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the loop that blocking steps run on; what they opened is closed there too."""
+    """Run a coroutine on the background loop and return its result. Blocking.
+
+    Anything that blocking steps have opened must be closed on the same loop.
+    """
     return asyncio.run_coroutine_threadsafe(coroutine, background_loop()).result()
 
 
 @cache
 def background_loop() -> asyncio.AbstractEventLoop:
-    """One loop for the whole process: clients keep a connection pool per loop."""
+    """Return the background loop. A process has only one, because clients keep a connection pool per loop."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever, name="cognition-steps", daemon=True)
     thread.start()
-    # Before the executors end, as `atexit` is not: a step that then needs a thread can crash the process.
+    # `atexit` would run after the executors shut down, when a step that needs a thread can crash the process.
     threading._register_atexit(_stop, loop, thread)  # type: ignore[attr-defined]
     return loop
 
 
 def _stop(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
-    """Give up what still runs on the loop, and end it."""
+    """Cancel the tasks that still run on the loop, and stop it."""
 
-    async def give_up() -> None:
-        if rest := asyncio.all_tasks() - {asyncio.current_task()}:
-            for task in rest:
+    async def cancel_all() -> None:
+        if remaining := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in remaining:
                 task.cancel()
-            await asyncio.wait(rest, timeout=LAST_STEP)
+            await asyncio.wait(remaining, timeout=SHUTDOWN_SECONDS)
         loop.stop()
 
-    asyncio.run_coroutine_threadsafe(give_up(), loop)
-    thread.join(2 * LAST_STEP)
+    asyncio.run_coroutine_threadsafe(cancel_all(), loop)
+    thread.join(2 * SHUTDOWN_SECONDS)

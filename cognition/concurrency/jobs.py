@@ -1,4 +1,4 @@
-"""Work that goes on after the run that began it."""
+"""Background jobs, which continue after the run that started them."""
 
 import asyncio
 import logging
@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 class Jobs:
-    """The background tasks of a process. What they do must be safe to begin again after a crash."""
+    """The background jobs of a process. A job must be safe to restart after a crash."""
 
     def __init__(self) -> None:
         self._running: dict[asyncio.Task[Any], frozenset[str]] = {}
@@ -18,12 +18,12 @@ class Jobs:
     def start(
         self, work: Coroutine[Any, Any, object], name: str, about: Iterable[str] = ()
     ) -> asyncio.Task[Any]:
-        """Begin work on this event loop, detached from the run: its stream and its thread are not the work's.
+        """Start a job on the running event loop, detached from the current run, its stream and its thread.
 
         Args:
-            work: What to do.
-            name: Under which a failure is logged.
-            about: The ids of what it is at.
+            work: The coroutine to run.
+            name: Name of the job in the log, should it fail.
+            about: Ids of what the job works on.
         """
         task = asyncio.get_running_loop().create_task(work, name=name, context=Context())
         self._running[task] = frozenset(about)
@@ -31,28 +31,28 @@ class Jobs:
         return task
 
     def is_at(self, id_: str) -> bool:
-        """Whether some work on this is going on."""
+        """Return True if a job works on this id."""
         return any(id_ in about for about in list(self._running.values()))
 
     def at(self, ids: Iterable[str]) -> set[asyncio.Task[Any]]:
-        """The work of this event loop on any of these."""
-        wanted = set(ids)
-        return {task for task in self._of_this_loop() if self._running[task] & wanted}
+        """Return the jobs of the running event loop that work on any of these ids."""
+        id_set = set(ids)
+        return {task for task in self._of_this_loop() if self._running[task] & id_set}
 
     async def finish(self) -> None:
-        """Wait for what runs on this event loop, and for what that starts."""
+        """Wait for the jobs of the running event loop, including jobs that they start."""
         while tasks := self._of_this_loop():
             await asyncio.wait(tasks)
 
     async def aclose(self) -> None:
-        """Give up what runs on this event loop; it is taken up again when it is next asked for."""
+        """Cancel the jobs of the running event loop; the next request for the same work restarts it."""
         for task in self._of_this_loop():
             task.cancel()
         await self.finish()
 
     def _of_this_loop(self) -> set[asyncio.Task[Any]]:
-        here = asyncio.get_running_loop()
-        return {task for task in list(self._running) if task.get_loop() is here}
+        loop = asyncio.get_running_loop()
+        return {task for task in list(self._running) if task.get_loop() is loop}
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         del self._running[task]

@@ -1,4 +1,4 @@
-"""One writer at a time for each thing that is written."""
+"""Locks by key."""
 
 import asyncio
 from collections.abc import AsyncIterator, Hashable
@@ -7,14 +7,14 @@ from threading import Lock
 
 
 class KeyedLocks:
-    """A lock for each key, which works over event loops, unlike one of asyncio, and can be cancelled."""
+    """One lock per key. Unlike asyncio locks, they work across event loops; waiting can be cancelled."""
 
     def __init__(self) -> None:
         self._locks: dict[Hashable, Lock] = {}
 
     @asynccontextmanager
     async def held(self, key: Hashable) -> AsyncIterator[None]:
-        """Wait until nobody else holds the key."""
+        """Hold the lock of a key during the block; wait until it is free."""
         lock = self._locks.setdefault(key, Lock())
         while not lock.acquire(blocking=False):  # noqa: ASYNC110  # an asyncio.Event belongs to one loop
             await asyncio.sleep(0.005)

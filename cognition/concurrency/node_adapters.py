@@ -1,4 +1,4 @@
-"""Async functions as LangGraph nodes and edges."""
+"""Adapters that turn functions into LangGraph nodes and conditional edges."""
 
 from collections.abc import Callable, Coroutine
 from functools import partial, wraps
@@ -9,14 +9,14 @@ from langgraph._internal._runnable import RunnableCallable
 from cognition.concurrency.event_loop import P, T, wait_for
 
 
-def as_node(function: Callable[..., Coroutine[Any, Any, T]], **given: Any) -> RunnableCallable:
-    """A node from an asynchronous function: `.ainvoke` runs it as it is, `.invoke` on a loop of its own.
+def as_node(function: Callable[..., Coroutine[Any, Any, T]], **arguments: Any) -> RunnableCallable:
+    """Return a graph node from an async function. With `.invoke`, it runs on the background event loop.
 
     Args:
         function: The step.
-        given: What the wiring hands to it beside the state, such as another graph.
+        arguments: Keyword arguments to bind to the function, such as a subgraph.
     """
-    bound = partial(function, **given) if given else function
+    bound = partial(function, **arguments) if arguments else function
 
     @wraps(function)
     def blocking(*args: Any, **kwargs: Any) -> T:
@@ -26,5 +26,5 @@ def as_node(function: Callable[..., Coroutine[Any, Any, T]], **given: Any) -> Ru
 
 
 def as_edge(function: Callable[P, T]) -> RunnableCallable:
-    """A conditional edge from a plain function, which LangGraph would run in a thread at every step."""
+    """Return a conditional edge from a plain function, which LangGraph would otherwise run in a thread."""
     return RunnableCallable(function, name=function.__name__, trace=False)

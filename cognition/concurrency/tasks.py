@@ -1,4 +1,4 @@
-"""Several of the same coroutine at work on one thing."""
+"""Helpers for asyncio tasks: worker pools and protection from cancellation."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 async def run_workers(work: Callable[[], Coroutine[object, object, None]], count: int) -> None:
-    """Run `count` of them until all are done; when one fails the others are cancelled, and the error is its.
+    """Run several workers until all have finished. If one fails, cancel the others and raise its error.
 
     Args:
-        work: Makes one; it takes what is next to do from what they share, until nothing is left.
-        count: How many.
+        work: Creates a worker, which takes items from a shared source until none are left.
+        count: Number of workers.
     """
     tasks = [asyncio.ensure_future(work()) for _ in range(count)]
     try:
@@ -26,10 +26,10 @@ async def run_workers(work: Callable[[], Coroutine[object, object, None]], count
 
 
 async def wait_despite_cancel(work: asyncio.Future[T]) -> T:
-    """What comes of something, waited for however often the waiting is cancelled: some cancel on and on.
+    """Wait for a future and return its result, even if the wait is cancelled, possibly several times.
 
     Raises:
-        asyncio.CancelledError: The waiting was cancelled; the work has come to its end all the same.
+        asyncio.CancelledError: If the wait was cancelled. Raised only after the future is done.
     """
     cancelled: asyncio.CancelledError | None = None
     while not work.done():
@@ -45,10 +45,10 @@ async def wait_despite_cancel(work: asyncio.Future[T]) -> T:
 def uninterruptible(
     method: Callable[P, Coroutine[Any, Any, T]],
 ) -> Callable[P, Coroutine[Any, Any, T]]:
-    """A coroutine function whose calls are not left half-way when they are cancelled."""
+    """Decorate a coroutine function so that its calls finish even if they are cancelled."""
 
     @wraps(method)
-    async def whole(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         return await wait_despite_cancel(asyncio.ensure_future(method(*args, **kwargs)))
 
-    return whole
+    return wrapper

@@ -1,1 +1,1 @@
-"""A council of experts: request, briefing, statements, positions and report."""
+"""A council of experts: request, briefing, statements, positions, result and report."""

@@ -1,4 +1,4 @@
-"""What an expert stands for: read from the JSON line that ends its contribution, and compared."""
+"""The positions of experts, parsed from the JSON line at the end of each contribution, and compared."""
 
 import json
 import re
@@ -9,8 +9,10 @@ from typing import Any, Final
 from cognition.state.council import Statement
 
 LONGEST_STANCE: Final = 80
+"""Maximum characters of a stance; models may write more than asked."""
+
 LONGEST_POSITION: Final = 400
-"""Characters that are kept of each; a model may put anything there."""
+"""Maximum characters of a position."""
 
 _DECODER: Final = json.JSONDecoder(strict=False)
 _LONGEST_TAIL: Final = 4_000
@@ -18,12 +20,12 @@ _LONGEST_TAIL: Final = 4_000
 
 @dataclass(frozen=True)
 class Position:
-    """An answer in short.
+    """The position at the end of a contribution.
 
     Attributes:
-        stance: In a few words, by which participants are compared; empty when none was given.
-        position: In one sentence.
-        confidence: In percent.
+        stance: The answer in a few words, used to compare participants; empty if none was given.
+        position: The answer in one sentence.
+        confidence: The confidence in percent; None if none was given.
     """
 
     stance: str = ""
@@ -33,13 +35,13 @@ class Position:
 
 @dataclass(frozen=True)
 class Movement:
-    """How a participant's answer changed from one round that it spoke in to the next.
+    """A change in a participant's position between two rounds in which it stated one.
 
     Attributes:
-        alias: Whose.
+        alias: The participant.
         rounds: The two rounds.
-        stances: Before and after.
-        confidences: Before and after, in percent.
+        stances: The stances before and after.
+        confidences: The confidences before and after, in percent.
     """
 
     alias: str
@@ -49,50 +51,49 @@ class Movement:
 
     @property
     def moved(self) -> bool:
-        """Whether it is another answer, and not only another confidence."""
+        """True if the stance changed, and not only the confidence."""
         return comparable(self.stances[0]) != comparable(self.stances[1])
 
 
 def read_position(text: str) -> tuple[str, Position]:
-    """Part a contribution into its text and the position that ends it.
+    """Split a contribution into its text and the position at its end.
 
-    A contribution without a readable position is all text, and its position is empty.
+    If there is no valid position, return the whole text and an empty position.
     """
     body = text.rstrip().removesuffix("```").rstrip()
-    start, told = _last_object(body)
-    if not {"stance", "position", "confidence"} & told.keys():
+    start, fields = _last_object(body)
+    if not {"stance", "position", "confidence"} & fields.keys():
         return text.strip(), Position()
-    stance = _line(told.get("stance"), LONGEST_STANCE)
-    position = _line(told.get("position"), LONGEST_POSITION)
-    said = body[:start].rstrip().removesuffix("```json").removesuffix("```").strip()
-    held = Position(
-        stance or _line(position, LONGEST_STANCE), position or stance, _percent(told.get("confidence"))
+    stance = _line(fields.get("stance"), LONGEST_STANCE)
+    position = _line(fields.get("position"), LONGEST_POSITION)
+    argument = body[:start].rstrip().removesuffix("```json").removesuffix("```").strip()
+    return argument, Position(
+        stance or _line(position, LONGEST_STANCE), position or stance, _percent(fields.get("confidence"))
     )
-    return said, held
 
 
 def comparable(stance: str) -> str:
-    """A stance without case, punctuation and spacing: alike for those who say the same words."""
+    """Normalize a stance for comparison: ignore case, punctuation and spacing."""
     return " ".join(re.findall(r"\w+", stance.casefold()))
 
 
 def latest(statements: Sequence[Statement]) -> list[Statement]:
-    """The last statement with a stance of each participant, in the order of their aliases' first ones."""
+    """Return each participant's last statement with a stance, in the order in which they first took one."""
     stated = {statement["alias"]: statement for statement in statements if statement["stance"]}
     return list(stated.values())
 
 
 def as_given(statement: Statement) -> str:
-    """A contribution as its participant gave it: the text, and the line that ended it."""
-    held = {key: statement[key] for key in ("stance", "position", "confidence")}
-    ended = json.dumps(held, ensure_ascii=False) if statement["stance"] else ""
-    return "\n\n".join(filter(None, [statement["text"], ended]))
+    """Restore a contribution as its participant wrote it: the text and the JSON line at its end."""
+    position = {key: statement[key] for key in ("stance", "position", "confidence")}
+    line = json.dumps(position, ensure_ascii=False) if statement["stance"] else ""
+    return "\n\n".join(filter(None, [statement["text"], line]))
 
 
 def movements(statements: Sequence[Statement]) -> list[Movement]:
-    """The changes of stance or confidence between the rounds in which a participant took one."""
+    """Return the changes of stance or confidence, each between two rounds with a stance."""
     before: dict[str, Statement] = {}
-    found = []
+    changes = []
     for after in statements:
         if not after["stance"]:
             continue
@@ -104,35 +105,35 @@ def movements(statements: Sequence[Statement]) -> list[Movement]:
                 (last["confidence"], after["confidence"]),
             )
             if movement.moved or last["confidence"] != after["confidence"]:
-                found.append(movement)
+                changes.append(movement)
         before[after["alias"]] = after
-    return found
+    return changes
 
 
 def camps(statements: Sequence[Statement]) -> list[list[Statement]]:
-    """Those who hold the same at the end, the largest camp first."""
-    held: dict[str, list[Statement]] = {}
+    """Group the participants by their final stance, largest group first."""
+    by_stance: dict[str, list[Statement]] = {}
     for statement in latest(statements):
-        held.setdefault(comparable(statement["stance"]), []).append(statement)
-    return sorted(held.values(), key=len, reverse=True)
+        by_stance.setdefault(comparable(statement["stance"]), []).append(statement)
+    return sorted(by_stance.values(), key=len, reverse=True)
 
 
 def majority_of(statements: Sequence[Statement]) -> list[Statement]:
-    """The camp that more than half of those who took a stance hold; empty when there is none."""
-    found = camps(statements)
-    return found[0] if found and 2 * len(found[0]) > sum(map(len, found)) else []
+    """Return the statements of the stance that more than half hold; empty if there is none."""
+    groups = camps(statements)
+    return groups[0] if groups and 2 * len(groups[0]) > sum(map(len, groups)) else []
 
 
 def _last_object(text: str) -> tuple[int, dict[str, Any]]:
-    """Where the JSON object that ends a text begins, and the object; an empty one when none ends it."""
-    for found in reversed(list(re.finditer(r"\{", text[-_LONGEST_TAIL:]))):
-        start = max(len(text) - _LONGEST_TAIL, 0) + found.start()
+    """Return the start and value of the JSON object at the end of a text, or an empty value."""
+    for brace in reversed(list(re.finditer(r"\{", text[-_LONGEST_TAIL:]))):
+        start = max(len(text) - _LONGEST_TAIL, 0) + brace.start()
         try:
-            told, end = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start)
         except (json.JSONDecodeError, RecursionError):
             continue
         if end == len(text):
-            return start, told
+            return start, value
     return len(text), {}
 
 
@@ -142,10 +143,10 @@ def _line(value: Any, longest: int) -> str:
 
 
 def _percent(value: Any) -> int | None:
-    """A confidence of 70, "70 %" or 0.7, held within 0–100."""
+    """Parse a confidence such as 70, "70 %" or 0.7 as a percentage from 0 to 100."""
     if isinstance(value, str):
-        found = re.search(r"\d+(?:[.,]\d+)?", value)
-        value = float(found[0].replace(",", ".")) if found else None
+        number = re.search(r"\d+(?:[.,]\d+)?", value)
+        value = float(number[0].replace(",", ".")) if number else None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
     percent = value * 100 if isinstance(value, float) and 0 < value <= 1 else value

@@ -1,4 +1,4 @@
-"""What a council comes to, as JSON: who said and held what, who moved, who dissents, what it took."""
+"""The result of a council as JSON: contributions, positions, movements, majority, minority and usage."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -8,41 +8,42 @@ from cognition.models.pricing import cost
 from cognition.state.council import CouncilState, Statement
 
 CouncilOutcome = Literal["synthesis", "single opinion", "transcript", "failed"]
+"""`transcript`: several participants answered, but no rapporteur did."""
 
 
 def deliberation(state: CouncilState) -> dict[str, Any]:
-    """The council as JSON.
+    """Return the council as JSON.
 
     Args:
-        state: A council whose synthesis is made, or was not to be had.
+        state: A council after its synthesis has been made or has failed.
     """
     statements = state["statements"]
-    held = rounds_held(statements)
+    last_round = rounds_held(statements)
     majority = majority_of(statements)
-    outside = [statement for statement in latest(statements) if majority and statement not in majority]
+    minority = [statement for statement in latest(statements) if majority and statement not in majority]
     return {
         "question": state["question"],
         "outcome": outcome(state),
         "asked": len(state["seats"]),
         "answered": len(speakers(statements)),
         "rounds_planned": state["rounds_planned"],
-        "rounds_held": held,
+        "rounds_held": last_round,
         "notes": state["notes"],
         "roster": state["seats"],
         "context": state["brief"]["status"],
         "context_failure": state["brief"]["reason"],
-        "rounds": [_round(statements, number) for number in range(1, held + 1)],
+        "rounds": [_round(statements, number) for number in range(1, last_round + 1)],
         "positions": [_position(statement) for statement in latest(statements)],
         "movements": [_movement(movement) for movement in movements(statements)],
         "majority": [_position(statement) for statement in majority],
-        "minority": [_position(statement) for statement in outside],
+        "minority": [_position(statement) for statement in minority],
         "synthesis": state["synthesis"],
         "usage": usage(state),
     }
 
 
 def outcome(state: CouncilState) -> CouncilOutcome:
-    """What stands at the end of a council."""
+    """Return the kind of result that the council ended with."""
     if state["synthesis"]["text"]:
         return "synthesis"
     match len(speakers(state["statements"])):
@@ -55,36 +56,36 @@ def outcome(state: CouncilState) -> CouncilOutcome:
 
 
 def speakers(statements: Sequence[Statement]) -> list[str]:
-    """The aliases of those who spoke at least once."""
+    """Return the aliases of the participants who spoke at least once."""
     return list(dict.fromkeys(statement["alias"] for statement in statements if not statement["absence"]))
 
 
 def present(statements: Sequence[Statement], round_number: int) -> int:
-    """How many spoke in a round."""
+    """Return the number of participants who spoke in a round."""
     return sum(s["round"] == round_number and not s["absence"] for s in statements)
 
 
 def rounds_held(statements: Sequence[Statement]) -> int:
-    """The last round that was held; 0 when none was."""
+    """Return the number of the last round held; 0 if there was none."""
     return max((statement["round"] for statement in statements), default=0)
 
 
 def seconds_spent(state: CouncilState) -> float:
-    """Seconds that the models took so far; a round is as long as its slowest participant.
+    """Return the seconds spent in model calls so far; a round takes as long as its slowest participant.
 
-    The time in which a council was interrupted is not among them.
+    Time during which the council was interrupted does not count.
     """
     brief = state["brief"]["seconds"] if "brief" in state else 0.0
     return brief + sum(round_seconds(state, number) for number in range(1, state["round"] + 1))
 
 
 def round_seconds(state: CouncilState, number: int) -> float:
-    """Seconds that a round took."""
+    """Return the seconds that a round took."""
     return max((s["seconds"] for s in state["statements"] if s["round"] == number), default=0.0)
 
 
 def usage(state: CouncilState) -> dict[str, Any]:
-    """Calls with retries, tokens and list price, by participant and round, of distillation and synthesis."""
+    """Return calls with retries, tokens and list price, in total and by participant, round and step."""
     statements, brief, synthesis = state["statements"], state["brief"], state["synthesis"]
     parts = (*statements, brief, synthesis)
     prices = [cost(s["model"], s["tokens"]["input"], s["tokens"]["output"]) for s in parts if s["model"]]
@@ -107,15 +108,15 @@ def usage(state: CouncilState) -> dict[str, Any]:
 
 
 def _round(statements: Sequence[Statement], number: int) -> dict[str, Any]:
-    held = [statement for statement in statements if statement["round"] == number]
+    spoken = [statement for statement in statements if statement["round"] == number]
     return {
         "round": number,
         "contributions": [
             {key: value for key, value in statement.items() if key not in ("round", "absence")}
-            for statement in held
+            for statement in spoken
             if not statement["absence"]
         ],
-        "absences": [{"alias": s["alias"], "reason": s["absence"]} for s in held if s["absence"]],
+        "absences": [{"alias": s["alias"], "reason": s["absence"]} for s in spoken if s["absence"]],
     }
 
 

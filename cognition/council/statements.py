@@ -1,4 +1,4 @@
-"""What an expert's answer, or its failure, is in the record of a council."""
+"""Conversion of an expert's answer or failure to a statement in the record of a council."""
 
 from typing import Final
 
@@ -9,22 +9,22 @@ from cognition.state.turn import Tokens, tokens_of
 from cognition.text.truncate import shorten
 
 KEPT_CHARACTERS: Final = 20_000
-"""The most that is kept of a contribution, some eight times of what is asked for."""
+"""Maximum characters of a contribution to keep, about eight times the requested length."""
 
 REASON_CHARACTERS: Final = 400
-"""The most that is kept of why there is none; a provider's error may be a whole page."""
+"""Maximum characters of the reason for an absence; a provider's error may be a whole page."""
 
 
 def statement_of(outcome: Answer | Failure, alias: str, round_number: int) -> Statement:
-    """What a participant said in a round, or its absence."""
+    """Return a participant's statement in a round, or the record of its absence."""
     if isinstance(outcome, Failure):
         return _statement(alias, round_number, outcome, absence=shorten(outcome.sentence, REASON_CHARACTERS))
     text, position = read_position(outcome.text)
-    if not (said := text or position.position):
-        return _statement(alias, round_number, outcome, absence=f"{outcome.model} said nothing.")
+    if not (contribution := text or position.position):
+        return _statement(alias, round_number, outcome, absence=f"{outcome.model} returned no text.")
     if is_truncated(outcome.message):
-        said += "\n[… it ended at the model's output limit …]"
-    return _statement(alias, round_number, outcome, said, position)
+        contribution += "\n[… cut off at the model's output limit …]"
+    return _statement(alias, round_number, outcome, contribution, position)
 
 
 def _statement(

@@ -1,1 +1,1 @@
-"""Sub-agents: assignment, thread, compaction, question and report."""
+"""Sub-agents: assignments, threads, compaction, questions and reports."""

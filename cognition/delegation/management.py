@@ -1,4 +1,4 @@
-"""The sub-agents of a user over all chats, as plain JSON for the command line and for HTTP."""
+"""The sub-agents of a user in all chats, as plain JSON for the command line and HTTP."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -17,103 +17,102 @@ from cognition.sessions import chat_names
 from cognition.storage.agent_threads import AgentThread
 
 Events = AsyncGenerator[dict[str, Any]]
+"""The events of a run, as they occur."""
 
 
 async def list_agents(services: Services, user_id: str, chat_id: str = "") -> dict[str, Any]:
-    """A user's sub-agents, the one that moved last first.
+    """List a user's sub-agents, latest first.
 
     Args:
-        services: What the threads are in.
-        user_id: Whose.
-        chat_id: Only those of this chat; empty for all.
+        services: The services of the process.
+        user_id: The user.
+        chat_id: The chat; empty for all chats.
 
     Raises:
-        InvalidInput: The user is blank.
+        InvalidInput: If the user is blank.
     """
     threads = await services.threads()
-    found = await asyncio.to_thread(threads.of_user, user_id)
+    stored = await asyncio.to_thread(threads.of_user, user_id)
     names = await chat_names(services, user_id)
     rows = [
         _row(thread, names, services.agent_runs.is_running(thread.key))
-        for thread in found
+        for thread in stored
         if chat_id in ("", thread.chat_id)
     ]
     return {"user_id": user_id, "total": len(rows), "agents": rows}
 
 
 async def show_agent(graph: Graph, services: Services, user_id: str, sub_sid: str) -> dict[str, Any]:
-    """A sub-agent with what was said in its thread, oldest first.
+    """Return a sub-agent with the messages of its thread, oldest first.
 
     Raises:
-        InvalidInput: The user has no such sub-agent.
+        InvalidInput: If the user has no such sub-agent.
     """
-    agents, thread = await _found(graph, services, user_id, sub_sid)
+    agents, thread = await _find(graph, services, user_id, sub_sid)
     names = await chat_names(services, user_id)
-    said = [_said(message) for message in await agents.messages(thread.sub_sid)]
-    return {**_row(thread, names, services.agent_runs.is_running(thread.key)), "messages": said}
+    messages = [_message(message) for message in await agents.messages(thread.sub_sid)]
+    return {**_row(thread, names, services.agent_runs.is_running(thread.key)), "messages": messages}
 
 
 async def resume_agent(
     graph: Graph, services: Services, user_id: str, sub_sid: str, text: str, policy: Policy | None = None
 ) -> Events:
-    """Let a sub-agent go on; yields its events, and in the end what came of it.
+    """Resume a sub-agent; yield its events, then a `report` event with the outcome.
 
     Args:
         graph: The `delegation` graph.
-        services: What it stands on.
-        user_id: Whose.
+        services: The services of the process.
+        user_id: The user.
         sub_sid: The sub-agent.
-        text: The answer to its question, or a further task; empty to finish what it was cut off at.
-        policy: The levels that may think; None for those of its newest run.
+        text: The answer to its question, or another task; empty to finish an interrupted task.
+        policy: The policy that limits the levels; None for the policy of its last run.
 
     Raises:
-        InvalidInput: The user has no such sub-agent, or it can't go on.
+        InvalidInput: If the user has no such sub-agent, or it can't continue.
     """
-    agents, thread = await _found(graph, services, user_id, sub_sid, policy)
-    told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    agents, thread = await _find(graph, services, user_id, sub_sid, policy)
+    events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
     async def work() -> Report:
         try:
             if text.strip():
-                return await agents.delegate(Assignment(task=text, sub_sid=thread.sub_sid), told.put_nowait)
-            return await agents.resume(thread.sub_sid, told.put_nowait)
+                return await agents.delegate(Assignment(task=text, sub_sid=thread.sub_sid), events.put_nowait)
+            return await agents.resume(thread.sub_sid, events.put_nowait)
         finally:
-            told.put_nowait(None)
+            events.put_nowait(None)
 
-    working = asyncio.create_task(work())
+    task = asyncio.create_task(work())
     try:
-        while (event := await told.get()) is not None:
+        while (event := await events.get()) is not None:
             yield event
-        report = await working
+        report = await task
     finally:
-        working.cancel()
-    told_of = {"sub_sid": report.sub_sid, "role": report.role, "note": report.note}
-    yield {"type": "report", **told_of, **report.outcome}
+        task.cancel()
+    agent = {"sub_sid": report.sub_sid, "role": report.role, "note": report.note}
+    yield {"type": "report", **agent, **report.outcome}
 
 
 async def close_agent(graph: Graph, services: Services, user_id: str, sub_sid: str) -> dict[str, Any]:
-    """End a sub-agent and delete its thread.
+    """Close a sub-agent and delete its thread.
 
     Raises:
-        InvalidInput: The user has no such sub-agent, or it is at work.
+        InvalidInput: If the user has no such sub-agent, or it is running.
     """
-    agents, thread = await _found(graph, services, user_id, sub_sid)
+    agents, thread = await _find(graph, services, user_id, sub_sid)
     await agents.close(thread.sub_sid)
     return _row(thread, await chat_names(services, user_id), busy=False)
 
 
-async def _found(
+async def _find(
     graph: Graph, services: Services, user_id: str, sub_sid: str, policy: Policy | None = None
 ) -> tuple[SubAgents, AgentThread]:
-    """The sub-agents of the chat that has this one, and the thread of this one."""
+    """Return the sub-agents of the chat to which a sub-agent belongs, and its thread."""
     threads = await services.threads()
-    every = await asyncio.to_thread(threads.of_user, user_id)
-    thread = next((thread for thread in every if thread.sub_sid == sub_sid.strip()), None)
+    stored = await asyncio.to_thread(threads.of_user, user_id)
+    thread = next((thread for thread in stored if thread.sub_sid == sub_sid.strip()), None)
     if thread is None:
-        there = ", ".join(thread.sub_sid for thread in every)
-        msg = f"{user_id!r} has no sub-agent {short_repr(sub_sid)}. " + (
-            f"Open are: {there}." if there else "None is open."
-        )
+        open_ids = ", ".join(thread.sub_sid for thread in stored) or "none"
+        msg = f"The user {user_id!r} has no sub-agent {short_repr(sub_sid)}. Open sub-agents: {open_ids}."
         raise UnknownAgent(msg)
     context = BoundContext(
         user_id=user_id,
@@ -133,7 +132,7 @@ def _row(thread: AgentThread, names: dict[str, str], busy: bool) -> dict[str, An
     return {**vars(thread), "chat_name": names.get(thread.chat_id, ""), "busy": busy, **times}
 
 
-def _said(message: AnyMessage) -> dict[str, Any]:
+def _message(message: AnyMessage) -> dict[str, Any]:
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     return {
         "type": message.type,

@@ -1,31 +1,31 @@
-"""Whether an answer ends in a question to whoever asked."""
+"""Detection of a sub-agent's question at the end of its answer."""
 
 import re
 from typing import Final
 
-ASKS: Final = re.compile(r"[*_]*QUESTION[*_\s]*:")
-"""The colon may stand apart, as French sets it."""
+MARKER: Final = re.compile(r"[*_]*QUESTION[*_\s]*:")
+"""The marker of a question. French puts a space before the colon."""
 
 FENCE: Final = re.compile(r"`{3,}(?=[^`]*$)|~{3,}")
-"""What opens a code block; with a backtick further on in its line, it is code within a sentence."""
+"""The opening of a code block. With another backtick later in the line, it is inline code instead."""
 
 
 def question_in(text: str) -> str:
-    """The question that a message ends in; empty when it doesn't.
+    """Return the question at the end of a message; empty if there is none.
 
-    It is the last line that is not blank, begins with `QUESTION:`, bold or not, and says something. Within a
-    code block it is someone else's.
+    A question is the last non-blank line, if it starts with `QUESTION:`, bold or not, followed by text. In a
+    code block it does not count, because the agent may be quoting.
     """
     lines = text.rstrip().splitlines()
     if not lines or lines[-1].startswith(("    ", "\t")) or _in_fence(lines):
         return ""
     line = lines[-1].strip()
-    asks = ASKS.match(line)
-    return line[asks.end() :].strip(" *_\N{NO-BREAK SPACE}") if asks else ""
+    marker = MARKER.match(line)
+    return line[marker.end() :].strip(" *_\N{NO-BREAK SPACE}") if marker else ""
 
 
 def _in_fence(lines: list[str]) -> bool:
-    """Whether the last line is within a fenced code block; one that is never closed goes on to the end."""
+    """Return True if the last line is in a fenced code block; an unclosed block extends to the end."""
     open_fence = ""
     for line in lines:
         bare = line.strip()

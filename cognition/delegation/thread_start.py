@@ -1,4 +1,4 @@
-"""What a sub-agent's thread needs before a run: its expert, and the first time its role and task."""
+"""Preparation of a sub-agent's run: the check of its expert and the first input of its thread."""
 
 from pathlib import Path
 
@@ -11,39 +11,39 @@ from cognition.storage.agent_threads import AgentThread
 
 
 def check_expert(thread: AgentThread, home: Path) -> None:
-    """Refuse an agent whose skill is gone, before its thread takes a task that it can't do; blocking.
+    """Check that the skill of a sub-agent still exists, before its thread accepts a task. Blocking.
 
     Args:
-        thread: The agent's.
-        home: The folder that holds everything stored.
+        thread: The thread of the sub-agent.
+        home: The home folder.
 
     Raises:
-        InvalidInput: Its skill is deleted, or can't be read.
+        InvalidInput: If the skill was deleted or can't be read.
     """
     if not thread.skill_id:
         return
     try:
         Vault(home, thread.user_id).find_skill(thread.skill_id)
-    except InvalidSkill as refusal:
+    except InvalidSkill as error:
         msg = (
-            f"The sub-agent {thread.sub_sid!r} can't go on as {thread.role!r}. {refusal} Have the skill "
-            "forged again, or close the agent."
+            f"The sub-agent {thread.sub_sid!r} can't continue as {thread.role!r}. {error} Create the skill "
+            "again, or close the sub-agent."
         )
-        raise InvalidInput(msg) from refusal
+        raise InvalidInput(msg) from error
 
 
-async def beginning(thread: AgentThread, assignment: Assignment) -> DelegationInput:
-    """What a thread without checkpoints is given: a new one, or one that was cut off before its first.
+async def initial_input(thread: AgentThread, assignment: Assignment) -> DelegationInput:
+    """Return the input for a thread without checkpoints: new, or interrupted before its first one.
 
     Args:
-        thread: The agent's.
-        assignment: Its task.
+        thread: The thread of the sub-agent.
+        assignment: The assignment.
 
     Raises:
-        InvalidInput: It had checkpoints, or a role that only they knew.
+        InvalidInput: If the thread has lost its checkpoints or a role that was stored only in them.
     """
     if thread.steps or not (thread.skill_id or thread.role == assignment.role):
-        raise InvalidInput(lost(thread))
+        raise InvalidInput(lost_thread_message(thread))
     opening = await assignment.opening() if assignment.opening else ""
     return DelegationInput(
         task=f"{opening}\n\n{assignment.task}".strip(),
@@ -52,9 +52,9 @@ async def beginning(thread: AgentThread, assignment: Assignment) -> DelegationIn
     )
 
 
-def lost(thread: AgentThread) -> str:
-    """What is said of a thread whose checkpoints are gone."""
+def lost_thread_message(thread: AgentThread) -> str:
+    """Return the error message for a thread whose checkpoints are missing."""
     return (
-        f"The thread of the sub-agent {thread.sub_sid!r} is lost, and with it what it knew: close it with "
-        "close_agent_session, and send off a new one with all that it must know."
+        f"The thread of the sub-agent {thread.sub_sid!r} is lost, with everything it knew: close it with "
+        "close_agent_session, then start a new one and include all it needs to know in the task."
     )

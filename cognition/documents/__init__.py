@@ -1,1 +1,1 @@
-"""Files to text, and text to chunks."""
+"""Text extraction from files, and chunking of text."""

@@ -1,4 +1,4 @@
-"""Where a text may be cut: the best break in a range, by what the text itself shows."""
+"""Break points for chunking: the best place to end a chunk within a range of text."""
 
 import re
 import unicodedata
@@ -7,92 +7,95 @@ from typing import Final
 
 from cognition.documents.markdown_outline import Mark
 
-# How much of a chunk's new text must lie before a break for it to be worth taking.
-SECTION_FROM, PARAGRAPH_FROM, LINE_FROM, WORD_FROM = 0.25, 0.4, 0.5, 0.75
+# Minimum share of the range that must precede each kind of break, so that chunks do not get too short.
+MIN_SECTION, MIN_PARAGRAPH, MIN_LINE, MIN_WORD = 0.25, 0.4, 0.5, 0.75
 
 SENTENCE_END: Final = re.compile(r"[.!?…؟۔।]['\"”’»)\]]*\s+|[。！？；][”’」』）]*\s*")  # noqa: RUF001
 SPACE: Final = re.compile(r"\s+")
 CLAUSE: Final = re.compile("[,;}\\]、，；]")  # noqa: RUF001
-NEAR: Final = 240
-"""Characters before the end of a range that hold its last sentence mostly: looking there first is quicker."""
+TAIL: Final = 240
+"""Characters at the end of a range to search first, because the last sentence end is usually there."""
 
-JOINED: Final = "\u200d\ufe0e\ufe0f"
-LONGEST_CLUSTER: Final = 16
-NESTED: Final = 16
+JOINERS: Final = "\u200d\ufe0e\ufe0f"
+MAX_CLUSTER: Final = 16
+"""Maximum characters to step back to avoid splitting a grapheme cluster."""
+
+MAX_INDENTED: Final = 16
+"""Maximum number of paragraph breaks to skip because an indented line follows."""
 
 
-def cut(text: str, begin: int, high: int, marks: Sequence[Mark]) -> int:
-    """The best place to end what begins at `begin`: beyond it, and `high` at most.
+def find_break(text: str, begin: int, high: int, marks: Sequence[Mark]) -> int:
+    """Return the best position to end a chunk, greater than `begin` and at most `high`.
 
-    Before a heading, or a code fence that doesn't fit; else after a paragraph, best one that a line without
-    indent follows, as between functions; else after a line, a sentence, a word, a comma. A fence that fits is
-    kept whole.
+    In order of preference: before a heading or a code fence that does not fit; after a paragraph, preferably
+    one followed by an unindented line, as between functions; after a line, a sentence, a word or a comma. A
+    code fence that fits is not split.
 
     Args:
         text: The text.
-        begin: Where the new text of the chunk begins.
-        high: Beyond `begin`, at most the text's length.
-        marks: The headings and fence edges from `begin` to `high` at least.
+        begin: Start of the chunk's new text.
+        high: Latest end of the chunk: greater than `begin`, at most the length of the text.
+        marks: The headings and fence edges between `begin` and `high`; later ones are ignored.
     """
-    reach = high - begin
-    low = begin + int(reach * SECTION_FROM)
-    closed = 0
+    length = high - begin
+    low = begin + int(length * MIN_SECTION)
+    fence_end = 0
     for mark in reversed(marks):
         if mark.at > high:
             continue
-        if low < mark.at and (mark.level or (mark.fence and not closed)):
+        if low < mark.at and (mark.level or (mark.fence and not fence_end)):
             return mark.at
-        if not mark.level and not mark.fence and not closed:
-            closed = text.find("\n", mark.at, high) + 1 or high
-    low = max(closed, begin + int(reach * PARAGRAPH_FROM))
+        if not mark.level and not mark.fence and not fence_end:
+            fence_end = text.find("\n", mark.at, high) + 1 or high
+    low = max(fence_end, begin + int(length * MIN_PARAGRAPH))
     return (
-        _paragraph(text, low, high)
-        or (closed if low == closed else 0)
-        or _line(text, max(low, begin + int(reach * LINE_FROM)), high)
-        or last(SPACE, text, begin + int(reach * WORD_FROM), high)
-        or last(CLAUSE, text, begin + int(reach * WORD_FROM), high)
-        or _whole(text, begin, high)
+        _paragraph_end(text, low, high)
+        or (fence_end if low == fence_end else 0)
+        or _line_end(text, max(low, begin + int(length * MIN_LINE)), high)
+        or last_match_end(SPACE, text, begin + int(length * MIN_WORD), high)
+        or last_match_end(CLAUSE, text, begin + int(length * MIN_WORD), high)
+        or _character_end(text, begin, high)
     )
 
 
-def last(pattern: re.Pattern[str], text: str, low: int, high: int) -> int:
-    """Where the last match in a range ends; 0 when there is none."""
-    near = max(low, high - NEAR)
+def last_match_end(pattern: re.Pattern[str], text: str, low: int, high: int) -> int:
+    """Return the end of the last match in a range, or 0 if there is none."""
+    tail = max(low, high - TAIL)
     end = 0
-    for match in pattern.finditer(text, near, high):
+    for match in pattern.finditer(text, tail, high):
         end = match.end()
-    if not end and low < near:
-        for match in pattern.finditer(text, low, near):
+    if not end and low < tail:
+        for match in pattern.finditer(text, low, tail):
             end = match.end()
     return end
 
 
-def _paragraph(text: str, low: int, high: int) -> int:
-    """Where the last paragraph in a range ends; 0 when there is no blank line."""
-    first = at = text.rfind("\n\n", low, high)
-    for _ in range(NESTED):
+def _paragraph_end(text: str, low: int, high: int) -> int:
+    """Return the end of the last paragraph in a range, or 0 if there is no blank line."""
+    last = at = text.rfind("\n\n", low, high)
+    for _ in range(MAX_INDENTED):
         if at < 0 or not text[at + 2 : at + 3].isspace():
             break
         at = text.rfind("\n\n", low, at + 1)
-    return 0 if first < 0 else (at if at >= 0 else first) + 2
+    return 0 if last < 0 else (at if at >= 0 else last) + 2
 
 
-def _line(text: str, low: int, high: int) -> int:
-    """Where the last line or sentence in a range ends; 0 when there is neither.
+def _line_end(text: str, low: int, high: int) -> int:
+    """Return the end of the last line or sentence in a range, or 0 if there is neither.
 
-    A line that goes on in the next with a small letter is wrapped prose, where a sentence is the better end.
+    If the next line starts with a lowercase letter, the text is wrapped prose, and a sentence end is better.
     """
     line = text.rfind("\n", low, high) + 1
     if line and not text[line : line + 1].islower():
         return line
-    return last(SENTENCE_END, text, low, high) or line
+    return last_match_end(SENTENCE_END, text, low, high) or line
 
 
-def _whole(text: str, begin: int, high: int) -> int:
-    """`high`, or a few characters before it where it would part what is shown as one character."""
-    for at in range(high, max(begin, high - LONGEST_CLUSTER), -1):
+def _character_end(text: str, begin: int, high: int) -> int:
+    """Return `high`, or a slightly earlier position if `high` would split a grapheme cluster."""
+    for at in range(high, max(begin, high - MAX_CLUSTER), -1):
         before, after = text[at - 1], text[at : at + 1]
-        joined = after and (unicodedata.combining(after) or after in JOINED)
+        joined = after and (unicodedata.combining(after) or after in JOINERS)
         if not joined and before != "\u200d" and (before, after) != ("\r", "\n"):
             return at
     return high

@@ -1,43 +1,46 @@
-"""Cutting a text of any length into chunks that an embedding model reads whole, while it streams by."""
+"""Streaming chunking: split a text of any length into chunks that fit an embedding model."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from cognition.documents.boundaries import SENTENCE_END, SPACE, cut, last
+from cognition.documents.boundaries import SENTENCE_END, SPACE, find_break, last_match_end
 from cognition.documents.markdown_outline import Outline
 from cognition.embedding import Embedder
 
 OVERLAP: Final = 200
-"""Characters that two chunks share at least, so that every passage of this length lies inside one of them."""
+"""Minimum overlap of two chunks in characters, so that every passage of this length is inside one chunk."""
 
-SENTENCE: Final = 100
-"""Characters that the overlap may grow by, back to where a sentence begins."""
+MAX_EXTENSION: Final = 100
+"""Characters by which the overlap can be extended back to the start of a sentence."""
 
-MOST_SHARED, LITTLE = 2 / 3, 1 / 6
-"""Share of a chunk that may be overlap, and what it is where 200 characters are more than that."""
+MAX_OVERLAP_SHARE, SMALL_OVERLAP_SHARE = 2 / 3, 1 / 6
+"""Maximum share of a chunk that can be overlap, and the share to use if `OVERLAP` characters exceed it."""
 
-LOOSEST: Final = 8.0
-"""Characters per token at most: a megabyte of spaces is three tokens, and still no chunk."""
+MAX_DENSITY: Final = 8.0
+"""Maximum characters per token to expect. Needed for text such as a megabyte of spaces, which is only three
+tokens but must not become one chunk."""
 
-FULL: Final = 0.97
-"""How full a chunk is aimed to be that came out too large: text is not equally dense everywhere."""
+FILL_TARGET: Final = 0.97
+"""Share of the limit to aim for after a chunk was too large, since token density varies within a text."""
 
 LOOKAHEAD: Final = 256
+"""Characters to buffer beyond the expected end of a chunk."""
 PIECE: Final = 1 << 16
+"""Maximum characters to add to the buffer at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A part of a text.
+    """A chunk of a text.
 
     Attributes:
-        index: Its number in the text, from 0.
-        text: The source's characters in `chars`, unchanged.
-        chars: Where it begins and ends in the source.
+        index: Its index in the text, from 0.
+        text: The characters of the source in the range `chars`, unchanged.
+        chars: Its start and end position in the source.
         lines: Its first and last line, from 1.
-        headings: The Markdown headings over the text that it adds to the chunk before, outermost first.
-        shared: How many characters it begins with that are the end of the chunk before.
+        headings: The Markdown headings above its new text, outermost first.
+        shared: Number of characters at its start that overlap the previous chunk.
     """
 
     index: int
@@ -49,66 +52,70 @@ class Chunk:
 
 
 def chunks(text: Iterable[str], embedder: Embedder) -> Iterator[Chunk]:
-    """The chunks of a text, as large as the model still represents well; see `split`.
+    """Split a text into chunks of the embedding model's recommended size; see `split`.
 
     Args:
-        text: The text in pieces of any size.
-        embedder: The model that sets the size.
+        text: The text, in pieces of any size.
+        embedder: The embedding model.
     """
     return split(text, embedder.count_tokens, embedder.chunk_tokens)
 
 
 def split(text: Iterable[str], size: Callable[[str], int], limit: int) -> Iterator[Chunk]:
-    """The chunks of a text, none larger than the limit, their ranges covering all of it.
+    """Split a text into chunks that cover all of it, none larger than the limit.
 
-    A chunk ends where the text itself has a break. The next one begins 200 characters before that, or up to
-    100 more where a sentence begins there: the overlap is what every passage of 200 characters needs to lie
-    inside one chunk, and at most one sentence more. Where 200 characters fill most of a chunk, as Chinese
-    does with small ones, it is a sixth. A chunk holds as many characters as the sizes of the last ones let
-    expect, and is measured once it is cut.
+    A chunk ends at a natural break in the text. The next chunk starts 200 characters earlier, or up to 300 if
+    that reaches the start of a sentence. With this overlap, every passage of 200 characters is inside one
+    chunk. If 200 characters are most of a chunk, as with Chinese text and small chunks, the overlap is a
+    sixth of the chunk instead. The length of a chunk is estimated from the previous chunks, then measured.
 
     Args:
-        text: The text in pieces of any size; memory does not depend on its length.
-        size: Measures a text, such as in tokens.
-        limit: The largest size of a chunk; only a single character may be larger.
+        text: The text, in pieces of any size. Memory use does not depend on its length.
+        size: Returns the size of a text, for example in tokens.
+        limit: Maximum size of a chunk; only a chunk of a single character can exceed it.
     """
     window = _Window(text)
     outline = Outline()
     begin = fresh = index = 0
-    density = LOOSEST / 2
+    density = MAX_DENSITY / 2
     while True:
-        reach = max(1, int(limit * density))
-        gone = window.hold(begin, reach + LOOKAHEAD)
-        begin, fresh, held = begin - gone, fresh - gone, window.text
-        if fresh >= len(held):
+        length = max(1, int(limit * density))
+        dropped = window.fill(begin, length + LOOKAHEAD)
+        begin, fresh, buffer = begin - dropped, fresh - dropped, window.text
+        if fresh >= len(buffer):
             return
-        most = high = min(len(held), max(fresh + 1, begin + reach))
-        marks = outline.marks(held, fresh, min(len(held), most + 1))
-        end = cut(held, fresh, high, marks) if high < len(held) else high
-        while (used := size(held[begin:end])) > limit and end - begin > 1:
-            if begin < fresh and (end - fresh) < (end - begin) * LITTLE:
-                begin, high = fresh, most  # the overlap is too much: do without
+        highest = high = min(len(buffer), max(fresh + 1, begin + length))
+        marks = outline.marks(buffer, fresh, min(len(buffer), highest + 1))
+        end = find_break(buffer, fresh, high, marks) if high < len(buffer) else high
+        while (used := size(buffer[begin:end])) > limit and end - begin > 1:
+            if begin < fresh and (end - fresh) < (end - begin) * SMALL_OVERLAP_SHARE:
+                begin, high = fresh, highest  # the overlap leaves too little room: drop it
             else:
-                high = max(fresh + 1, min(end - 1, begin + int((end - begin) * FULL * limit / used)))
-            end = cut(held, fresh, high, marks)
-        outline.advance([mark for mark in marks if not held[fresh : mark.at].strip()], end)
+                high = max(fresh + 1, min(end - 1, begin + int((end - begin) * FILL_TARGET * limit / used)))
+            end = find_break(buffer, fresh, high, marks)
+        outline.advance([mark for mark in marks if not buffer[fresh : mark.at].strip()], end)
         headings = outline.headings
         outline.advance(marks, end)
-        first = window.line(begin)
+        first_line = window.line(begin)
         yield Chunk(
             index,
-            held[begin:end],
+            buffer[begin:end],
             (window.start + begin, window.start + end),
-            (first, first + held.count("\n", begin, end - 1)),
+            (first_line, first_line + buffer.count("\n", begin, end - 1)),
             headings,
             fresh - begin,
         )
-        density = min(LOOSEST, (density + (end - begin) / max(1, used)) / 2)
-        begin, fresh, index = _overlap(held, begin, end, limit / max(1, used)), end, index + 1
+        density = min(MAX_DENSITY, (density + (end - begin) / max(1, used)) / 2)
+        begin, fresh, index = _next_begin(buffer, begin, end, limit / max(1, used)), end, index + 1
 
 
 class _Window:
-    """The part of a streamed text that is at work, and where in the whole it lies."""
+    """A buffer over a streamed text.
+
+    Attributes:
+        text: The buffered text.
+        start: Its position in the whole text.
+    """
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self._pieces = (piece[at : at + PIECE] for piece in pieces for at in range(0, len(piece), PIECE))
@@ -118,8 +125,8 @@ class _Window:
         self.text = ""
         self.start = 0
 
-    def hold(self, begin: int, ahead: int) -> int:
-        """Have `ahead` characters from `begin` on where there are so many; says how many before it went."""
+    def fill(self, begin: int, ahead: int) -> int:
+        """Buffer `ahead` characters from `begin`, if the text is that long. Return how many were dropped."""
         if self._ended or len(self.text) - begin >= ahead:
             return 0
         self.line(begin)
@@ -136,17 +143,24 @@ class _Window:
         return begin
 
     def line(self, at: int) -> int:
-        """The number of the line that a character is in; asked in the order of the text."""
+        """Return the line number of a character. Positions must not decrease between calls."""
         self._line += self.text.count("\n", self._counted, at)
         self._counted = at
         return self._line
 
 
-def _overlap(text: str, begin: int, end: int, room: float) -> int:
-    """Where the chunk after the one from `begin` to `end` begins; it has room for `room` times as much."""
+def _next_begin(text: str, begin: int, end: int, room: float) -> int:
+    """Return the start of the next chunk.
+
+    Args:
+        text: The buffered text.
+        begin: Start of the current chunk.
+        end: End of the current chunk.
+        room: The chunk size limit, relative to the size of the current chunk.
+    """
     latest = max(begin, end - OVERLAP)
-    if end - latest > (end - begin) * room * MOST_SHARED:
-        latest = end - int((end - begin) * LITTLE)
-    earliest = max(begin, latest - min(SENTENCE, (end - begin) // 8))
-    start = last(SENTENCE_END, text, earliest, latest) or text.rfind("\n", earliest, latest) + 1
-    return start or last(SPACE, text, earliest, latest) or latest
+    if end - latest > (end - begin) * room * MAX_OVERLAP_SHARE:
+        latest = end - int((end - begin) * SMALL_OVERLAP_SHARE)
+    earliest = max(begin, latest - min(MAX_EXTENSION, (end - begin) // 8))
+    start = last_match_end(SENTENCE_END, text, earliest, latest) or text.rfind("\n", earliest, latest) + 1
+    return start or last_match_end(SPACE, text, earliest, latest) or latest

@@ -1,4 +1,4 @@
-"""In which encoding a file's text is, and reading it in pieces whatever its size."""
+"""Detection of text encodings, and streaming of text files."""
 
 import codecs
 from collections.abc import Iterator
@@ -11,44 +11,46 @@ from charset_normalizer import from_bytes
 from cognition.text.language import detect_language
 
 BLOCK: Final = 1 << 20
+"""Bytes to read at a time."""
 SAMPLE: Final = 1 << 16
+"""Bytes to examine for detection."""
 
-MARKS: Final = (
+BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, because it starts with the mark of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 WESTERN: Final = frozenset({"da", "de", "en", "es", "fi", "fr", "it", "nl", "no", "pt", "sv"})
-"""Languages that Windows-1252 writes; detectors take its accents for those of its neighbours."""
+"""Languages written in Windows-1252, which detectors often confuse with similar encodings."""
 
 CONTROL: Final = bytes({*range(32), 127} - {*b"\t\n\v\f\r\b\x1b"})
-MOST_CONTROL: Final = 0.05
-"""Share of control characters beyond which bytes are no text; logs of a crash hold some NUL."""
+MAX_CONTROL_SHARE: Final = 0.05
+"""Maximum share of control characters in a text; not zero, because logs can contain NUL after a crash."""
 
 
 def encoding_of(path: Path) -> str | None:
-    """The encoding of a text file by its content, as Python names it; None when it is no text.
+    """Detect the encoding of a text file. Return its Python name, or None if the file is not text.
 
-    Looks at the beginning, and at the first place that is not ASCII, however far in that is.
+    Examines the start of the file and its first non-ASCII part, wherever that is.
     """
     sample = _sample(path)
-    for mark, name in MARKS:
+    for mark, name in BYTE_ORDER_MARKS:
         if sample.startswith(mark):
             return name
-    wide = _wide(sample)
-    if wide:
-        return wide
-    if len(sample.translate(None, CONTROL)) < len(sample) * (1 - MOST_CONTROL):
+    utf16 = _unmarked_utf16(sample)
+    if utf16:
+        return utf16
+    if len(sample.translate(None, CONTROL)) < len(sample) * (1 - MAX_CONTROL_SHARE):
         return None
     return "utf-8" if _mostly_utf8(sample) else _guess(sample)
 
 
 def read_text(path: Path, encoding: str) -> Iterator[str]:
-    """The text of a file in pieces of about a megabyte, without its mark and with the line ends of Unix.
+    """Yield the text of a file in pieces of about 1 MiB, without its byte order mark and with Unix line ends.
 
-    In a file that mixes encodings, what is no UTF-8 is read as Windows-1252.
+    In a UTF-8 file, invalid bytes are decoded as Windows-1252, because files can mix the two.
     """
     errors = "cognition-western" if encoding.startswith("utf-8") else "replace"
     decoder = IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(errors), translate=True)
@@ -77,8 +79,8 @@ def _sample(path: Path) -> bytes:
     return head if block == head else head + block[first : first + SAMPLE]
 
 
-def _wide(sample: bytes) -> str | None:
-    """UTF-16 without a mark: every other byte of most of it is NUL."""
+def _unmarked_utf16(sample: bytes) -> str | None:
+    """Detect UTF-16 without a byte order mark, in which many of every other byte are NUL."""
     half = max(1, len(sample) // 2)
     if sample[1::2].count(0) > half * 0.4 and sample[::2].count(0) < half * 0.05:
         return "utf-16-le"
@@ -88,15 +90,15 @@ def _wide(sample: bytes) -> str | None:
 
 
 def _mostly_utf8(sample: bytes) -> bool:
-    """Whether more of what is not ASCII is UTF-8 than is not."""
+    """Return True if most of the non-ASCII characters are valid UTF-8."""
     text = sample.decode("utf-8", "replace")
-    wrong = text.count("\ufffd")
-    return wrong <= 1 or wrong < sum(not character.isascii() for character in text) / 2
+    invalid = text.count("\ufffd")
+    return invalid <= 1 or invalid < sum(not character.isascii() for character in text) / 2
 
 
 def _guess(sample: bytes) -> str:
-    telling = b"\n".join(line for line in sample.split(b"\n") if not line.isascii())
-    best = from_bytes(telling).best()
+    non_ascii_lines = b"\n".join(line for line in sample.split(b"\n") if not line.isascii())
+    best = from_bytes(non_ascii_lines).best()
     if best is None or detect_language(str(best)) in WESTERN:
         return "cp1252"
     return best.encoding

@@ -1,4 +1,4 @@
-"""A file that holds no text for us."""
+"""Errors about files whose text cannot be extracted."""
 
 import zipfile
 import zlib
@@ -16,21 +16,21 @@ DAMAGED: Final = (
     RuntimeError,
     UnicodeDecodeError,
 )
-"""What opening a part raises when the archive is damaged, encrypted, or packed in an unknown way."""
+"""Errors raised for an archive member that is damaged, encrypted, or uses an unsupported compression."""
 
 
 class UnreadableFile(InvalidInput):
-    """A file that can't be read; the sentence says why and what to do."""
+    """A file that cannot be read. The message says why and what to do."""
 
 
 def damaged(name: str, error: object) -> UnreadableFile:
-    """A file that its own library doesn't understand.
+    """Return the error for a file that its library cannot parse.
 
     Args:
         name: The file's name.
-        error: What the library says.
+        error: The library's error or message.
     """
-    said = str(error).strip().splitlines()[:1] or [type(error).__name__]
+    first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return UnreadableFile(
-        f"{name!r} is damaged ({said[0][:120]}). Open it in its own program and save it anew."
+        f"{name!r} is damaged ({first_line[:120]}). Open it in its application and save it again."
     )

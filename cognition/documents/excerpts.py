@@ -1,4 +1,4 @@
-"""The few chunks that stand for a whole document: what it is for, its ends, and something of each section."""
+"""Selection of excerpts: a few chunks that cover a document's purpose, start, end and sections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,28 +10,30 @@ from numpy.typing import NDArray
 from cognition.embedding.embedder import Vectors
 
 QUERY: Final = "What is this document for? Its purpose, main points, results, conclusions, recommendations."
-"""The question whose answers say most about a document."""
+"""A question whose best matches are the most informative passages of a document."""
 
-FEWEST, USUAL, MOST = 2, 10, 50
-CANDIDATES: Final = 200
-RELEVANCE: Final = 0.5
-"""What being near the question weighs beside being unlike what is chosen already."""
+MIN_EXCERPTS, DEFAULT_EXCERPTS, MAX_EXCERPTS = 2, 10, 50
+MAX_CANDIDATES: Final = 200
+"""Maximum number of chunks to select from, so that the cost does not grow with the document."""
 
-HITS: Final = 5
-"""One in so many excerpts is taken for its nearness to the question alone."""
+RELEVANCE_WEIGHT: Final = 0.5
+"""Weight of the similarity to `QUERY`; the rest is the weight of the difference from selected excerpts."""
 
-SHORT: Final = 80
-"""Characters below which a chunk stands for nothing: a lone heading or rule is unlike everything."""
+RELEVANT_INTERVAL: Final = 5
+"""One in this many excerpts is selected by its similarity to `QUERY` alone."""
+
+MIN_CHARACTERS: Final = 80
+"""Minimum characters of an excerpt. A lone heading or rule is uninformative, yet differs from everything."""
 
 
 @dataclass(frozen=True)
 class ExcerptCandidate:
-    """A chunk that may be an excerpt.
+    """A chunk that can be selected as an excerpt.
 
     Attributes:
-        index: Its number in the document.
+        index: Its index in the document.
         text: Its text.
-        headings: The headings over it.
+        headings: The headings above it, outermost first.
     """
 
     index: int
@@ -39,61 +41,63 @@ class ExcerptCandidate:
     headings: tuple[str, ...]
 
 
-def spread(count: int, most: int = CANDIDATES) -> list[int]:
-    """Numbers of chunks to choose from: the first, the last, and evenly between.
+def sample_indexes(count: int, limit: int = MAX_CANDIDATES) -> list[int]:
+    """Return the indexes of the candidate chunks: the first, the last, and evenly spaced ones in between.
 
     Args:
-        count: How many chunks the document has.
-        most: How many to choose from at most, so that the cost doesn't grow with the document.
+        count: Number of chunks in the document.
+        limit: Maximum number of candidates.
     """
-    return sorted({round(place) for place in np.linspace(0, count - 1, min(count, most))}) if count else []
+    return sorted({round(index) for index in np.linspace(0, count - 1, min(count, limit))}) if count else []
 
 
-def representative(
-    candidates: Sequence[ExcerptCandidate], vectors: Vectors, query: Vectors, keep: int = USUAL
+def select_excerpts(
+    candidates: Sequence[ExcerptCandidate], vectors: Vectors, query: Vectors, keep: int = DEFAULT_EXCERPTS
 ) -> list[ExcerptCandidate]:
-    """The excerpts of a document, in reading order.
+    """Return the excerpts of a document, in order.
 
-    The first chunk and the last, the nearest to the question, and then by maximal marginal relevance
-    (Carbonell and Goldstein, 1998) one of each section before a second of any.
+    Selects the first and last chunks and the most relevant ones, then continues by maximal marginal relevance
+    (Carbonell and Goldstein, 1998), with one chunk from each section before a second one from any.
 
     Args:
-        candidates: Chunks of the document in reading order, the first and the last among them.
-        vectors: Their vectors of length 1, (candidates, dims).
+        candidates: Chunks of the document, in order, including the first and the last.
+        vectors: Their unit vectors, (candidates, dims).
         query: The vector of `QUERY`, (dims,).
-        keep: How many excerpts, 2–50.
+        keep: Number of excerpts, 2–50.
 
     Raises:
-        ValueError: `keep` is outside its range.
+        ValueError: If `keep` is not from 2 to 50.
     """
-    if not FEWEST <= keep <= MOST:
-        raise ValueError(f"{keep!r} excerpts are not between {FEWEST} and {MOST}.")
+    if not MIN_EXCERPTS <= keep <= MAX_EXCERPTS:
+        raise ValueError(f"Invalid number of excerpts {keep!r}: expected {MIN_EXCERPTS} to {MAX_EXCERPTS}.")
     if len(candidates) <= keep:
         return list(candidates)
     relevance = _scaled(vectors @ query)
-    likeness = _scaled(vectors @ vectors.T)
+    similarity = _scaled(vectors @ vectors.T)
     sections = _sections(candidates, keep)
-    free = np.array([len(candidate.text.strip()) >= SHORT for candidate in candidates])
-    free[[0, -1]] = False
-    nearest = [int(place) for place in np.argsort(-relevance) if free[place]]
-    chosen = [0, len(candidates) - 1, *nearest[: (keep - 2) // HITS]]
-    free[chosen] = False
-    while len(chosen) < keep and free.any():
-        new = free & ~np.isin(sections, sections[chosen])
-        marginal = RELEVANCE * relevance - (1 - RELEVANCE) * likeness[:, chosen].max(axis=1)
-        chosen.append(int(np.argmax(np.where(new if new.any() else free, marginal, -np.inf))))
-        free[chosen] = False
-    return [candidates[place] for place in sorted(chosen)]
+    available = np.array([len(candidate.text.strip()) >= MIN_CHARACTERS for candidate in candidates])
+    available[[0, -1]] = False
+    most_relevant = [int(index) for index in np.argsort(-relevance) if available[index]]
+    selected = [0, len(candidates) - 1, *most_relevant[: (keep - 2) // RELEVANT_INTERVAL]]
+    available[selected] = False
+    while len(selected) < keep and available.any():
+        in_new_section = available & ~np.isin(sections, sections[selected])
+        eligible = in_new_section if in_new_section.any() else available
+        redundancy = similarity[:, selected].max(axis=1)
+        marginal = RELEVANCE_WEIGHT * relevance - (1 - RELEVANCE_WEIGHT) * redundancy
+        selected.append(int(np.argmax(np.where(eligible, marginal, -np.inf))))
+        available[selected] = False
+    return [candidates[index] for index in sorted(selected)]
 
 
 def _scaled(values: Vectors) -> Vectors:
-    """Cosines between 0 and 1: models differ in how narrow a band theirs keep to."""
+    """Scale cosines to 0–1, because models differ in the range of their cosines."""
     low, high = float(values.min()), float(values.max())
     return (values - low) / max(high - low, 1e-6)
 
 
 def _sections(candidates: Sequence[ExcerptCandidate], keep: int) -> NDArray[np.int64]:
-    """The number of each candidate's section: by the outermost headings that vary, else by its place."""
+    """Return each candidate's section number, from its outermost headings or else from its position."""
     for level in range(1, 4):
         titles = {candidate.headings[:level]: 0 for candidate in candidates}
         if 2 < len(titles) <= 2 * keep:

@@ -1,4 +1,4 @@
-"""What a file is, told from its bytes and not from its name."""
+"""Detection of file types from content rather than from the file name."""
 
 import zipfile
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ DOCUMENTS: Final = {
     "epub": "application/epub+zip",
     "html": "text/html",
 }
-INSIDE: Final = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
-"""A part that only this format has."""
+OFFICE_PARTS: Final = {"word/document.xml": "docx", "ppt/presentation.xml": "pptx", "xl/workbook.xml": "xlsx"}
+"""Archive members that identify each Office format."""
 
 EXTENSIONS: Final = {
     ".csv": ("csv", "text/csv"),
@@ -45,31 +45,31 @@ EXTENSIONS: Final = {
     ".yaml": ("yaml", "application/yaml"),
     ".yml": ("yaml", "application/yaml"),
 }
-MIXED: Final = ("markdown", "rst", "xml")
-"""What may hold so much HTML that it is taken for it."""
+HTML_LIKE: Final = ("markdown", "rst", "xml")
+"""Formats that can contain so much HTML that they are detected as HTML."""
 
-VAGUE: Final = ("txt", "csv")
-"""What Magika says of a text that it doesn't know; it takes a log for CSV."""
+FALLBACK_LABELS: Final = ("txt", "csv")
+"""Labels that Magika gives to texts it does not recognise; for example, it labels logs as CSV."""
 
 OLE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
-"""Office before 2007, and office files with a password."""
+"""Signature of pre-2007 Office files and of password-protected Office files."""
 
 OPEN_DOCUMENT: Final = b"application/vnd.oasis.opendocument."
-BLANKS: Final = b"\xef\xbb\xbf\0\t\n\r "
-"""What may stand before the mark of a PDF."""
+PDF_PREFIX: Final = b"\xef\xbb\xbf\0\t\n\r "
+"""Bytes that can precede the signature of a PDF."""
 
-CERTAIN: Final = 0.9
-"""Score of Magika from which a text's content says more than its extension."""
+MIN_SCORE: Final = 0.9
+"""Magika score from which the detected label takes precedence over the file extension."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file is.
+    """The kind of a file.
 
     Attributes:
-        resource_type: The family that decides how it is read.
-        mime: Its media type.
-        label: One word for it, such as `pdf`, `markdown`, `python` or `csv`.
+        resource_type: The resource type, which determines how the file is read.
+        mime: The media type.
+        label: A short label, such as `pdf`, `markdown`, `python` or `csv`.
     """
 
     resource_type: ResourceType
@@ -78,21 +78,21 @@ class Kind:
 
 
 def kind_of(path: Path) -> Kind:
-    """What a file is. Blocks: reads a part of the file, and loads a small model at the first text.
+    """Detect the kind of a file. Blocking: reads part of the file and, for the first text, loads a model.
 
-    The extension counts only among texts, where the content does not tell one from another.
+    The extension matters only for text files, and only if the content is ambiguous.
     """
     with path.open("rb") as file:
         head = file.read(SAMPLE)
-    if head.lstrip(BLANKS).startswith(b"%PDF-"):
+    if head.lstrip(PDF_PREFIX).startswith(b"%PDF-"):
         return _document("pdf")
     if head.startswith(OLE):
         return Kind("binary", "application/x-ole-storage", "ole")
     if head.startswith(b"PK") and zipfile.is_zipfile(path):
         return _archive(path)
-    known = filetype.guess(head)
-    if known is not None:
-        return _known(known.mime, known.extension)
+    match = filetype.guess(head)
+    if match is not None:
+        return _binary(match.mime, match.extension)
     encoding = encoding_of(path)
     if encoding is None:
         return Kind("binary", "application/octet-stream", "unknown")
@@ -107,37 +107,37 @@ def _archive(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-            declared = archive.open("mimetype").read(64) if "mimetype" in names else b""
+            media_type = archive.open("mimetype").read(64) if "mimetype" in names else b""
     except DAMAGED:
         return Kind("binary", "application/zip", "zip")
-    if declared.strip() == DOCUMENTS["epub"].encode():
+    if media_type.strip() == DOCUMENTS["epub"].encode():
         return _document("epub")
-    if declared.startswith(OPEN_DOCUMENT):
-        return Kind("binary", declared.decode("ascii", "replace"), "opendocument")
-    label = next((label for part, label in INSIDE.items() if part in names), "")
+    if media_type.startswith(OPEN_DOCUMENT):
+        return Kind("binary", media_type.decode("ascii", "replace"), "opendocument")
+    label = next((label for part, label in OFFICE_PARTS.items() if part in names), "")
     return _document(label) if label else Kind("binary", "application/zip", "zip")
 
 
-def _known(mime: str, extension: str) -> Kind:
+def _binary(mime: str, extension: str) -> Kind:
     if extension in DOCUMENTS:
         return _document(extension)
-    families: dict[str, ResourceType] = {"image": "image", "audio": "audio", "video": "video"}
-    return Kind(families.get(mime.partition("/")[0], "binary"), mime, extension)
+    media: dict[str, ResourceType] = {"image": "image", "audio": "audio", "video": "video"}
+    return Kind(media.get(mime.partition("/")[0], "binary"), mime, extension)
 
 
 def _text(path: Path, text: str) -> Kind:
-    judged = _magika().identify_bytes(text[:SAMPLE].encode("utf-8", "replace"))
-    known = judged.output.is_text
-    label, mime = (str(judged.output.label), judged.output.mime_type) if known else ("txt", "text/plain")
-    named = EXTENSIONS.get(path.suffix.lower(), (label, mime))
-    unsure = not known or label in VAGUE or judged.score < CERTAIN
-    if unsure or (label == "html" and named[0] in MIXED):
-        label, mime = named
+    result = _magika().identify_bytes(text[:SAMPLE].encode("utf-8", "replace"))
+    is_text = result.output.is_text
+    label, mime = (str(result.output.label), result.output.mime_type) if is_text else ("txt", "text/plain")
+    by_extension = EXTENSIONS.get(path.suffix.lower(), (label, mime))
+    is_uncertain = not is_text or label in FALLBACK_LABELS or result.score < MIN_SCORE
+    if is_uncertain or (label == "html" and by_extension[0] in HTML_LIKE):
+        label, mime = by_extension
     return _document("html") if label == "html" else Kind("text", mime, label)
 
 
 @cache
 def _magika() -> "Magika":
-    from magika import Magika  # noqa: PLC0415 - takes a second, and only texts need it
+    from magika import Magika  # noqa: PLC0415 - takes a second to import, and only text files need it
 
     return Magika()

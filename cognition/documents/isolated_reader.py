@@ -1,6 +1,6 @@
-"""The process that reads one document: bounded in memory, and in time even when nobody waits for it any more.
+"""The process that reads one document, with limits on memory and time.
 
-`conversion` starts it and reads what it says.
+`isolation` starts it and reads its output. It enforces the time limit itself, in case its parent has died.
 """
 
 import json
@@ -16,80 +16,82 @@ from typing import Final, NoReturn
 from cognition.documents.errors import UnreadableFile
 from cognition.documents.output import Extracted, write
 
-LONGEST: Final = 180.0
-"""Seconds that a document may take; one of 300 pages takes ten."""
+TIMEOUT: Final = 180.0
+"""Seconds that a document may take; one of 300 pages takes about 10."""
 
-MOST_MEMORY: Final = 2 << 30
-"""Bytes that a document may take, 60 times its markup where there is little text between the tags."""
+MAX_MEMORY: Final = 2 << 30
+"""Bytes of memory that a document may take; markup with little text between tags takes 60 times its size."""
 
-NOT_UNDERSTOOD: Final = 3
+UNREADABLE: Final = 3
+"""Exit code for an `UnreadableFile`, whose message is on stderr."""
 OUT_OF_MEMORY: Final = 4
-NOT_WRITTEN: Final = 5
-"""What the process ends with when it refuses the document and says why, when it gets no more memory, and
-when its text can't be written and it says the number of the error."""
+"""Exit code if the document needs more memory than allowed."""
+WRITE_FAILED: Final = 5
+"""Exit code if the text cannot be written; the error number is on stderr."""
 
 
 def main(label: str, path: str, into: str) -> None:
-    """Write the text of a document to a file and print what was written; or print some pages of it.
+    """Write the text of a document to a file and print statistics, or print some pages of a PDF.
 
     Args:
-        label: What it is: `pdf`, `xlsx`, `docx`, `pptx`, `epub` or `html`; or `pages` for those of a PDF.
+        label: `pdf`, `xlsx`, `docx`, `pptx`, `epub` or `html` for the text of a document; `pages` to extract
+            pages of a PDF.
         path: The document.
         into: The file to write.
     """
-    alarm = Timer(LONGEST, os._exit, (1,))
+    alarm = Timer(TIMEOUT, os._exit, (1,))
     alarm.daemon = True
     alarm.start()
-    work = _work(label)
-    _bound_memory()
+    reader = _reader(label)
+    _limit_memory()
     try:
-        told = work(Path(path), Path(into))
-    except UnreadableFile as refusal:
-        _end(NOT_UNDERSTOOD, refusal)
+        output = reader(Path(path), Path(into))
+    except UnreadableFile as error:
+        _exit(UNREADABLE, error)
     except MemoryError:
-        os._exit(OUT_OF_MEMORY)  # a proper end would need some
+        os._exit(OUT_OF_MEMORY)  # a regular exit would need memory
     except OSError as error:
         if error.errno is None:
             raise
-        _end(NOT_WRITTEN, error.errno)
-    sys.stdout.buffer.write(told)
+        _exit(WRITE_FAILED, error.errno)
+    sys.stdout.buffer.write(output)
 
 
-def _work(label: str) -> Callable[[Path, Path], bytes]:
-    """What there is to do for a kind of document; loads its library, which takes up to a second."""
+def _reader(label: str) -> Callable[[Path, Path], bytes]:
+    """Return the reader for a kind of document. Loads its library, which takes up to a second."""
     if label in ("pdf", "pages"):
         from cognition.documents.pdf import pages_of, write_pages  # noqa: PLC0415
 
-        given = json.load(sys.stdin)
+        request = json.load(sys.stdin)
         if label == "pages":
-            return lambda path, _: pages_of(path, given["pages"], given["most"])
-        words = {int(number): text for number, text in given.items()}
-        return lambda path, into: _told(write_pages(path, into, words))
+            return lambda path, _: pages_of(path, request["pages"], request["most"])
+        transcribed = {int(number): text for number, text in request.items()}
+        return lambda path, into: _encode(write_pages(path, into, transcribed))
     if label == "xlsx":
         from cognition.documents.workbook import workbook_text  # noqa: PLC0415
 
-        return lambda path, into: _told(write(workbook_text(path), path.name, into))
+        return lambda path, into: _encode(write(workbook_text(path), path.name, into))
     from cognition.documents.office import office_text  # noqa: PLC0415
 
-    return lambda path, into: _told(write(office_text(path, label), path.name, into))
+    return lambda path, into: _encode(write(office_text(path, label), path.name, into))
 
 
-def _told(written: Extracted) -> bytes:
-    return json.dumps(asdict(written)).encode()
+def _encode(extracted: Extracted) -> bytes:
+    return json.dumps(asdict(extracted)).encode()
 
 
-def _bound_memory() -> None:
-    """Allow the document `MOST_MEMORY` beside what is loaded, whose threads reserve more with every core."""
-    if sys.platform == "linux":  # Windows has no such limit, and macOS refuses it
+def _limit_memory() -> None:
+    """Limit memory to `MAX_MEMORY` on top of the loaded libraries, whose threads reserve more per core."""
+    if sys.platform == "linux":  # Windows has no such limit, and macOS rejects it
         import resource  # noqa: PLC0415
 
-        with suppress(OSError, ValueError):  # a lower limit holds already
+        with suppress(OSError, ValueError):  # a lower limit is already set
             loaded = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (loaded + MOST_MEMORY, loaded + MOST_MEMORY))
+            resource.setrlimit(resource.RLIMIT_AS, (loaded + MAX_MEMORY, loaded + MAX_MEMORY))
 
 
-def _end(code: int, said: object) -> NoReturn:
-    sys.stderr.write(f"\n{said}")
+def _exit(code: int, message: object) -> NoReturn:
+    sys.stderr.write(f"\n{message}")
     sys.exit(code)
 
 

@@ -1,7 +1,7 @@
-"""Documents are read in a process of their own, which ends when its time is over: some take hours.
+"""Isolated reading of documents, in a separate process with a time limit, because some would take hours.
 
-The interpreter's lock stays free meanwhile, what a document took of memory goes with the process, and a
-library that crashes takes nothing else along.
+A separate process keeps the interpreter's lock free, returns its memory when it ends, and can crash without
+affecting this one.
 """
 
 import json
@@ -14,94 +14,99 @@ from pathlib import Path
 from typing import Final
 
 from cognition.documents.errors import UnreadableFile
-from cognition.documents.isolated_reader import LONGEST, NOT_UNDERSTOOD, NOT_WRITTEN, OUT_OF_MEMORY
+from cognition.documents.isolated_reader import OUT_OF_MEMORY, TIMEOUT, UNREADABLE, WRITE_FAILED
 from cognition.documents.output import Extracted
 
 logger = logging.getLogger(__name__)
 
 KILLED: Final = -9
-"""What the process ends with when the system takes away what it has of memory."""
+"""Exit code of a process that the operating system killed, usually because memory ran out."""
 
-SOURCES: Final = Path(__file__).resolve().parents[2]
-"""The folder that holds the package, installed or not."""
+IMPORT_ROOT: Final = Path(__file__).resolve().parents[2]
+"""The folder that contains the `cognition` package, whether installed or not."""
 
-HANDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
-"""Variables that a process needs to run; a document that takes it over finds no secret in them."""
+INHERITED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH")
+"""Environment variables passed to the process. None holds a secret, in case a malicious document takes over
+the process."""
 
-LOGGED: Final = 2_000
-SHOWN: Final = 120
-"""Characters of what the process said last, to those who run this and to those who gave the document."""
+LOGGED_CHARACTERS: Final = 2_000
+"""Characters of the process's error output to log."""
+SHOWN_CHARACTERS: Final = 120
+"""Characters of the last line of its error output to show to the user."""
 
 
-def converted(path: Path, label: str, into: Path, words: Mapping[int, str] | None = None) -> Extracted:
-    """Write the text of a document to a file. Blocks, for `LONGEST` seconds at most.
+def convert(path: Path, label: str, into: Path, transcribed: Mapping[int, str] | None = None) -> Extracted:
+    """Write the text of a document to a file. Blocking, for up to `TIMEOUT` seconds.
 
     Args:
         path: The document.
-        label: What it is: `pdf`, `xlsx`, `docx`, `pptx`, `epub` or `html`.
+        label: Its format: `pdf`, `xlsx`, `docx`, `pptx`, `epub` or `html`.
         into: The file to write.
-        words: What stands in the place of a PDF's pages without text, by their numbers.
+        transcribed: Texts to insert for the pages of a PDF that have no text, by page number.
 
     Raises:
-        UnreadableFile: It is damaged, or takes too long or too much memory.
-        OSError: `into` can't be written.
+        UnreadableFile: If the document is damaged, or takes too long or too much memory.
+        OSError: If `into` cannot be written.
     """
-    told = json.loads(_run(path, label, into, words or {}))
-    return Extracted(**{**told, "missing": tuple(told["missing"])})
+    result = json.loads(_run(path, label, into, transcribed or {}))
+    return Extracted(**{**result, "missing": tuple(result["missing"])})
 
 
-def picked(path: Path, pages: Sequence[int], most: int) -> bytes:
-    """Some pages of a PDF as one of their own. Blocks like `converted`.
+def extract_pages(path: Path, pages: Sequence[int], limit: int) -> bytes:
+    """Return some pages of a PDF as a new PDF. Blocking, for up to `TIMEOUT` seconds.
 
     Args:
         path: The PDF.
-        pages: Their numbers, from 1.
-        most: The most bytes that they may take.
+        pages: Page numbers, from 1.
+        limit: Maximum size of the new PDF in bytes.
 
     Raises:
-        UnreadableFile: They take more, or the PDF is damaged, or takes too long or too much memory.
+        UnreadableFile: If the pages exceed the limit, or the PDF is damaged, or takes too long or too much
+            memory.
     """
-    return _run(path, "pages", Path(os.devnull), {"pages": pages, "most": most})
+    return _run(path, "pages", Path(os.devnull), {"pages": pages, "most": limit})
 
 
-def _run(path: Path, label: str, into: Path, given: object) -> bytes:
-    """What the process prints of a document."""
-    # -P: what lies in the working directory is nobody's module
+def _run(path: Path, label: str, into: Path, request: object) -> bytes:
+    """Run the reader on a document and return its standard output."""
+    # -P: never import modules from the working directory
     python = [sys.executable, "-P", "-X", "utf8", "-m", "cognition.documents.isolated_reader"]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [*python, label, path, into],
-            input=json.dumps(given).encode(),
+            input=json.dumps(request).encode(),
             capture_output=True,
-            timeout=LONGEST,
+            timeout=TIMEOUT,
             check=False,
             env=_environment(),
         )
     except subprocess.TimeoutExpired as error:
-        msg = f"{path.name!r} was still being read after {LONGEST:.0f} seconds. Split it, or {_save(label)}."
+        msg = f"Reading {path.name!r} took longer than {TIMEOUT:.0f} seconds. Split it, or {_save(label)}."
         raise UnreadableFile(msg) from error
-    if done.returncode:
-        raise _failure(path.name, label, done.returncode, done.stderr.decode("utf-8", "replace").strip())
-    return done.stdout
+    if process.returncode:
+        errors = process.stderr.decode("utf-8", "replace").strip()
+        raise _failure(path.name, label, process.returncode, errors)
+    return process.stdout
 
 
 def _environment() -> dict[str, str]:
-    """What the process is told of ours: no key, and where this package is from every working directory."""
-    paths = [str(SOURCES), os.environ.get("PYTHONPATH", "")]
-    handed = {name: os.environ[name] for name in HANDED if name in os.environ}
-    return {**handed, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    """Return an environment without API keys that can import this package from any working directory."""
+    paths = [str(IMPORT_ROOT), os.environ.get("PYTHONPATH", "")]
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    return {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def _failure(name: str, label: str, code: int, said: str) -> UnreadableFile | OSError:
-    last = said.splitlines()[-1] if said else f"it ended with code {code}"
-    if code == NOT_UNDERSTOOD:
-        return UnreadableFile(last)
-    if code == NOT_WRITTEN:
-        return OSError(int(last), os.strerror(int(last)))
-    logger.error("reading %r ended with code %d: %s", name, code, said[-LOGGED:])
-    if code in (OUT_OF_MEMORY, KILLED) or "MemoryError" in said:
+def _failure(name: str, label: str, code: int, errors: str) -> UnreadableFile | OSError:
+    last_line = errors.splitlines()[-1] if errors else f"exit code {code}"
+    if code == UNREADABLE:
+        return UnreadableFile(last_line)
+    if code == WRITE_FAILED:
+        return OSError(int(last_line), os.strerror(int(last_line)))
+    logger.error("reading %r failed with exit code %d: %s", name, code, errors[-LOGGED_CHARACTERS:])
+    if code in (OUT_OF_MEMORY, KILLED) or "MemoryError" in errors:
         return UnreadableFile(f"{name!r} takes too much memory to read. Split it, or {_save(label)}.")
-    return UnreadableFile(f"{name!r} was not read ({last[:SHOWN]}). Save it anew, or {_save(label)}.")
+    reason = last_line[:SHOWN_CHARACTERS]
+    return UnreadableFile(f"Could not read {name!r} ({reason}). Save it again, or {_save(label)}.")
 
 
 def _save(label: str) -> str:

@@ -1,4 +1,4 @@
-"""Word files, slides, books and web pages as Markdown."""
+"""Conversion of Word documents, presentations, e-books and web pages to Markdown."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from markitdown.converters import DocxConverter, EpubConverter, HtmlConverter, P
 
 from cognition.documents.encoding import encoding_of, read_text
 from cognition.documents.errors import UnreadableFile, damaged
-from cognition.documents.zip_limits import LARGEST_MARKUP, check_unpacked
+from cognition.documents.zip_limits import MAX_MARKUP, check_unpacked
 
 READERS: Final[dict[str, type[DocumentConverter]]] = {
     "docx": DocxConverter,
@@ -24,15 +24,15 @@ SLIDE: Final = re.compile(r"<!-- Slide number: (\d+) -->\s*(?:# ?(.*))?")
 
 
 def office_text(path: Path, label: str) -> Iterator[str]:
-    """A document as Markdown.
+    """Yield the text of a document as Markdown.
 
     Args:
         path: The file.
-        label: What it is: `docx`, `pptx`, `epub` or `html`.
+        label: Its format: `docx`, `pptx`, `epub` or `html`.
 
     Raises:
-        UnreadableFile: It is damaged, or too large once unpacked.
-        MemoryError: There is not enough for it.
+        UnreadableFile: If the document is damaged or too large once unpacked.
+        MemoryError: If memory runs out.
     """
     if label == "html":
         yield _markdown(_web_page(path), path.name, label)
@@ -43,7 +43,7 @@ def office_text(path: Path, label: str) -> Iterator[str]:
 
 
 def _markdown(data: bytes, name: str, label: str) -> str:
-    # the one reader that is meant: no network, no archives, no guessing
+    # Only this converter: the built-in ones access the network, open archives and guess formats.
     converter = MarkItDown(enable_builtins=False)
     converter.register_converter(READERS[label]())
     info = StreamInfo(extension=f".{label}", charset="utf-8")
@@ -58,11 +58,11 @@ def _markdown(data: bytes, name: str, label: str) -> str:
 
 
 def _web_page(path: Path) -> bytes:
-    """A web page in UTF-8."""
+    """Return a web page encoded as UTF-8."""
     size = path.stat().st_size
-    if size > LARGEST_MARKUP:
+    if size > MAX_MARKUP:
         msg = (
-            f"{path.name!r} has {size >> 20} MiB; web pages are read up to {LARGEST_MARKUP >> 20} MiB. "
+            f"{path.name!r} is {size >> 20} MiB; the limit for web pages is {MAX_MARKUP >> 20} MiB. "
             "Split it, or save it as text."
         )
         raise UnreadableFile(msg)

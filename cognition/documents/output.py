@@ -1,4 +1,4 @@
-"""The text of a file, written to another one."""
+"""The output of text extraction."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import Final
 
 from cognition.documents.errors import UnreadableFile
 
-LONGEST_TEXT: Final = 2 << 30
-"""Bytes of the text of a file: a table of empty cells is small until it is written out."""
+MAX_TEXT: Final = 2 << 30
+"""Maximum bytes of text from one file; a small workbook of empty cells can expand to any size."""
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """What was written of a file, in UTF-8 with the line ends of Unix.
+    """The result of extracting text, which is written as UTF-8 with Unix line ends.
 
     Attributes:
-        text: Whether there is any; False for scans and blank files, which a model would have to look at.
-        chars: Its length in characters.
-        size: Its length in bytes.
-        pages: Pages of a PDF, else 0.
-        missing: Numbers of a PDF's pages that hold no text.
+        text: True if there is text; False for scans, which only a model can read, and for blank files.
+        chars: Length of the text in characters.
+        size: Length of the text in bytes.
+        pages: Number of pages of a PDF; 0 for other files.
+        missing: Page numbers of a PDF's pages without text.
     """
 
     text: bool
@@ -31,16 +31,16 @@ class Extracted:
 
 
 def write(pieces: Iterable[str], name: str, into: Path) -> Extracted:
-    """Write a text piece by piece.
+    """Write a text in pieces.
 
     Args:
-        pieces: Its pieces.
-        name: What people call the file that they are of.
-        into: The file to write; replaced when it is there.
+        pieces: The pieces of the text.
+        name: Name of the source file, for the error message.
+        into: The file to write; an existing file is replaced.
 
     Raises:
-        UnreadableFile: There is too much of it.
-        OSError: `into` can't be written.
+        UnreadableFile: If the text exceeds `MAX_TEXT` bytes.
+        OSError: If `into` cannot be written.
     """
     chars = size = 0
     text = False
@@ -49,6 +49,6 @@ def write(pieces: Iterable[str], name: str, into: Path) -> Extracted:
             data = piece.encode("utf-8", "replace")
             file.write(data)
             chars, size, text = chars + len(piece), size + len(data), text or bool(piece.strip())
-            if size > LONGEST_TEXT:
-                raise UnreadableFile(f"{name!r} holds more than {LONGEST_TEXT >> 20} MiB of text. Split it.")
+            if size > MAX_TEXT:
+                raise UnreadableFile(f"{name!r} contains more than {MAX_TEXT >> 20} MiB of text. Split it.")
     return Extracted(text, chars, size)

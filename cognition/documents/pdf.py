@@ -1,4 +1,4 @@
-"""The text layer of a PDF, page by page, and the pages that are pictures."""
+"""Reading of PDFs: the text layer of each page, and the detection of scanned pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,27 +12,27 @@ from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE, FPDFPage_CountObjects, FPDFPage_Ge
 from cognition.documents.errors import UnreadableFile, damaged
 from cognition.documents.output import Extracted, write
 
-STAMP: Final = 100
-"""Characters of text that a scan may have: programs and archives print their name on its pages."""
+MAX_STAMP: Final = 100
+"""Maximum characters of text on a scanned page: scanners and archives print their name on the pages."""
 
-PICTURE: Final = 0.5
-"""The part of a page that a picture covers at least where the page is a scan."""
+MIN_IMAGE_SHARE: Final = 0.5
+"""Minimum share of a scanned page that one image covers."""
 
 HYPHENS: Final = str.maketrans("", "", "\ufffe\x02")
-"""What PDFium gives for the hyphen of a word that goes on in the next line."""
+"""Removes the characters that PDFium returns for a hyphen at the end of a line."""
 
 
-def write_pages(path: Path, into: Path, words: Mapping[int, str]) -> Extracted:
+def write_pages(path: Path, into: Path, transcribed: Mapping[int, str]) -> Extracted:
     """Write the pages of a PDF as Markdown, each under a heading with its number.
 
     Args:
         path: The file.
         into: The file to write.
-        words: What stands in the place of a page that is a picture, by its number.
+        transcribed: Texts to write instead of scanned pages, by page number.
 
     Raises:
-        UnreadableFile: It is protected by a password, or damaged.
-        OSError: `into` can't be written.
+        UnreadableFile: If the PDF is protected by a password or damaged.
+        OSError: If `into` cannot be written.
     """
     document = _open(path)
     missing: list[int] = []
@@ -40,8 +40,8 @@ def write_pages(path: Path, into: Path, words: Mapping[int, str]) -> Extracted:
     def pages() -> Iterator[str]:
         for number in range(1, len(document) + 1):
             text, scanned = _read(document, number)
-            if scanned and number in words:
-                yield words[number]
+            if scanned and number in transcribed:
+                yield transcribed[number]
                 continue
             if text:
                 yield f"## Page {number}\n\n{text}\n\n"
@@ -51,40 +51,41 @@ def write_pages(path: Path, into: Path, words: Mapping[int, str]) -> Extracted:
     return replace(write(pages(), path.name, into), pages=len(document), missing=tuple(missing))
 
 
-def pages_of(path: Path, numbers: Sequence[int], most: int) -> bytes:
-    """Pages of a PDF as one of their own.
+def pages_of(path: Path, numbers: Sequence[int], limit: int) -> bytes:
+    """Return some pages of a PDF as a new PDF.
 
     Args:
         path: The file.
-        numbers: Of the pages, from 1.
-        most: The most bytes that they may take.
+        numbers: Page numbers, from 1.
+        limit: Maximum size of the new PDF in bytes.
 
     Raises:
-        UnreadableFile: They take more, or are damaged.
+        UnreadableFile: If the pages exceed the limit or are damaged.
     """
-    pages, written = PdfDocument.new(), BytesIO()
+    pages, output = PdfDocument.new(), BytesIO()
     try:
         pages.import_pages(_open(path), [number - 1 for number in numbers])
-        pages.save(written)
+        pages.save(output)
     except PdfiumError as error:
         raise damaged(path.name, error) from error
-    if (size := written.tell()) > most:
+    if (size := output.tell()) > limit:
         msg = (
-            f"They take {size >> 20} MiB, and a model is sent {most >> 20}: give them as files of their own."
+            f"The pages take {size >> 20} MiB; the limit for a model request is {limit >> 20} MiB. "
+            "Add them as separate files."
         )
         raise UnreadableFile(msg)
-    return written.getvalue()
+    return output.getvalue()
 
 
 def _read(document: PdfDocument, number: int) -> tuple[str, bool]:
-    """The text of a page, and whether it is a picture that has no more text than a stamp."""
+    """Return the text of a page, and True if the page is a scan with no more text than a stamp."""
     try:
         page = document[number - 1]
         layer = page.get_textpage()
     except PdfiumError:
-        return "", True  # one damaged page: the others are read, and this one is among the missing
+        return "", True  # report a damaged page as missing and read the others
     text = str(layer.get_text_range()).replace("\r\n", "\n").translate(HYPHENS).strip()
-    scanned = len(text) < STAMP and _is_scan(page) if text else not _is_blank(page)
+    scanned = len(text) < MAX_STAMP and _is_scan(page) if text else not _is_blank(page)
     layer.close()
     page.close()
     return text, scanned
@@ -94,7 +95,7 @@ def _is_scan(page: PdfPage) -> bool:
     width, height = page.get_size()
     for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE]):
         left, bottom, right, top = picture.get_bounds()
-        if (right - left) * (top - bottom) >= PICTURE * width * height:
+        if (right - left) * (top - bottom) >= MIN_IMAGE_SHARE * width * height:
             return True
     return False
 

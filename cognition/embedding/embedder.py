@@ -1,4 +1,4 @@
-"""The one interface of every embedding model: roles, long texts, stamps and batches that can be cancelled."""
+"""The interface of all embedding models: roles, long texts, stamps and cancellable batches."""
 
 import asyncio
 import logging
@@ -23,22 +23,22 @@ TextRole = Literal["query", "passage"]
 Between = Literal["facts", "question"]
 Vectors = NDArray[np.float32]
 
-# The similarities that the two anchors stand for: every threshold of the memory is on this scale.
+# The calibrated similarities of the two anchors. All thresholds of the memories use this scale.
 UNRELATED_SIMILARITY = 0.20
 PARAPHRASE_SIMILARITY = 0.90
 
-# Past these a text is read in excerpts: averaging more windows says nothing more, and takes minutes.
+# Longer texts are embedded by excerpts: averaging more windows adds no information and takes minutes.
 EXCERPTS = 8
 EXCERPT_CHARS = 1_600
 
 
 class EmbeddingUnavailable(Unavailable):
-    """An embedding model cannot be used; the message says what is missing and what to do."""
+    """An embedding model that can't be used. The message says what is missing and what to do."""
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a collection must have been embedded with for its vectors to be comparable."""
+    """The identity of an embedding model. Only vectors with the same stamp are comparable."""
 
     model: str
     revision: str
@@ -47,36 +47,41 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Anchors:
-    """The two cosines that tie a model's own scale to the shared one: medians over measured pairs."""
+    """The two cosines that map a model's scale to the common one: medians over the reference pairs."""
 
     unrelated: float
     paraphrase: float
 
     def __post_init__(self) -> None:
         if not -1 <= self.unrelated < self.paraphrase <= 1:
-            msg = f"{self} is no scale: the model doesn't tell texts that say the same from unrelated ones."
+            msg = (
+                f"Invalid {self}: expected -1 <= unrelated < paraphrase <= 1. The model does not separate "
+                "paraphrases from unrelated texts."
+            )
             raise InvalidInput(msg)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Turns a model's raw cosines into similarities that mean the same for every model."""
+    """A conversion of a model's raw cosines to similarities that are comparable across models."""
 
-    facts: Anchors  # two stored texts, both in the role of passage
-    question: Anchors  # a query, and the best of all that is stored
+    facts: Anchors  # two stored texts, both embedded as passages
+    question: Anchors  # a query and its best match among the stored texts
 
     @overload
     def similarity(self, cosine: float, between: Between = "facts") -> float: ...
     @overload
     def similarity(self, cosine: Vectors, between: Between = "facts") -> Vectors: ...
     def similarity(self, cosine: float | Vectors, between: Between = "facts") -> float | Vectors:
-        """The calibrated cosine, 0–1: 0.20 is the median of unrelated pairs, 0.90 of pairs that say the same.
+        """Return the calibrated cosine, from 0 to 1.
+
+        0.20 is the median of unrelated pairs, and 0.90 the median of paraphrases.
 
         Args:
-            cosine: One raw cosine, or an array of them.
-            between: `facts` where both texts were embedded as passages (fusion); `question` where one was
-                embedded as a query (recall), which sets the same two texts further apart, and where 0.20
-                is how near the nearest stored text comes to a question that none of them answers.
+            cosine: A raw cosine, or an array of them.
+            between: `facts` if both texts were embedded as passages (fusion). `question` if one was embedded
+                as a query (recall), which lowers the cosine of the same two texts; here, 0.20 is the
+                similarity of the nearest stored text to a question that no stored text answers.
         """
         anchors = self.facts if between == "facts" else self.question
         place = (cosine - anchors.unrelated) / (anchors.paraphrase - anchors.unrelated)
@@ -87,56 +92,56 @@ class Calibration:
 
 
 class Embedder(Embeddings, ABC):
-    """An embedding model, loaded. Safe to use from several threads at once.
+    """A loaded embedding model. Safe to use from several threads at once.
 
-    A backend is one subclass: it sets the attributes and implements `_encode` and `_count`.
+    A backend is a subclass that sets the attributes and implements `_encode` and `_count`.
 
     Attributes:
-        stamp: Identifies the vectors; two models never share one.
+        stamp: The identity of the model, unique to it.
         calibration: The model's measured anchors.
-        chunk_tokens: The longest chunk of a document that this model still represents well.
-        max_tokens: What the model reads at once; a longer text becomes the mean of its windows.
+        chunk_tokens: The maximum chunk size in tokens that the model represents well.
+        max_tokens: The maximum input of the model in tokens; a longer text is the mean of its windows.
     """
 
     stamp: Stamp
     calibration: Calibration
     chunk_tokens: int
     max_tokens: int
-    # A batch bounds memory, and how long a cancelled call goes on working.
+    # The batch size bounds memory, and how long a cancelled call keeps running.
     batch_texts: ClassVar[int] = 32
     batch_chars: ClassVar[int] = 16_000
-    at_once: ClassVar[int] = 1
-    """Batches in threads side by side; 1 for an engine that takes every core by itself."""
+    parallel_batches: ClassVar[int] = 1
+    """Number of batches to run in parallel threads; 1 for an engine that uses all cores by itself."""
 
     @cached_property
     def threads(self) -> ThreadPoolExecutor:
-        """Threads for what is stored: however much that is, a question finds one that is free."""
-        return ThreadPoolExecutor(self.at_once, "cognition-embedding")
+        """The threads for embedding passages, separate from those of queries so that these never wait."""
+        return ThreadPoolExecutor(self.parallel_batches, "cognition-embedding")
 
     @abstractmethod
     def _count(self, text: str) -> int:
-        """Tokens of a clean text."""
+        """Count the tokens of a sanitised text."""
 
     @abstractmethod
     def _encode(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """Vectors of texts that are clean, at least one, and no longer than `max_tokens`."""
+        """Embed at least one sanitised text; none is longer than `max_tokens`."""
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the text as this model counts them, special ones included."""
+        """Count the tokens of a text for this model, including special tokens."""
         return self._count(clean(text))
 
     def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """Embed texts in one role.
+        """Embed texts in a role.
 
-        A text beyond `max_tokens` is the mean of its windows by their tokens, so that its tail counts as
-        well; of a very long one, evenly spread windows are read, the first and the last among them.
+        A text longer than `max_tokens` is the mean of its windows, weighted by their tokens, so that its tail
+        counts too. A very long text is sampled at evenly spaced windows, including the first and the last.
 
         Args:
             texts: Any strings; NUL and lone surrogates are replaced.
-            role: `query` for what is searched with, `passage` for what is stored.
+            role: `query` for search queries, `passage` for stored texts.
 
         Returns:
-            An array (texts, dims) of rows of length 1.
+            An array (texts, dims) of unit vectors.
         """
         vectors = np.empty((len(texts), self.stamp.dims), dtype=np.float32)
         windows = [self._windows(clean(text)) for text in texts]
@@ -151,7 +156,7 @@ class Embedder(Embeddings, ABC):
         return vectors
 
     async def aembed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """As `embed`, in threads and batch by batch: cancelling stops after the batches at work."""
+        """Embed texts in threads, batch by batch. Cancellation takes effect after the running batches."""
         vectors = np.empty((len(texts), self.stamp.dims), dtype=np.float32)
         batches = _batches([len(text) for text in texts], self)
         threads = self.threads if role == "passage" else None
@@ -162,37 +167,37 @@ class Embedder(Embeddings, ABC):
                 embedded = loop.run_in_executor(threads, self.embed, texts[start:stop], role)
                 vectors[start:stop] = await embedded
 
-        await run_workers(work, self.at_once)
+        await run_workers(work, self.parallel_batches)
         return vectors
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """LangChain's way to embed what is stored."""
+        """Embed stored texts; part of LangChain's interface."""
         return _lists(self.embed(texts, "passage"))
 
     def embed_query(self, text: str) -> list[float]:
-        """LangChain's way to embed what is searched with."""
+        """Embed a search query; part of LangChain's interface."""
         return _lists(self.embed([text], "query"))[0]
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """As `embed_documents`, off the event loop."""
+        """Embed stored texts without blocking the event loop."""
         return _lists(await self.aembed(texts, "passage"))
 
     async def aembed_query(self, text: str) -> list[float]:
-        """As `embed_query`, off the event loop."""
+        """Embed a search query without blocking the event loop."""
         return _lists(await self.aembed([text], "query"))[0]
 
     def _windows(self, text: str) -> list[str]:
-        return [window for excerpt in _excerpts(text) for window in self._halves(excerpt)]
+        return [window for excerpt in _excerpts(text) for window in self._split(excerpt)]
 
-    def _halves(self, text: str) -> Iterator[str]:
-        """The text in pieces that the model reads whole, cut at spaces where there are some."""
+    def _split(self, text: str) -> Iterator[str]:
+        """Split a text into pieces of at most `max_tokens`, at spaces if possible."""
         if len(text) <= self.max_tokens - 16 or self._count(text) <= self.max_tokens:
             yield text
             return
         middle = len(text) // 2
         cut = text.rfind(" ", middle // 2, middle) + 1 or middle
-        yield from self._halves(text[:cut])
-        yield from self._halves(text[cut:])
+        yield from self._split(text[:cut])
+        yield from self._split(text[cut:])
 
     def _mean(self, rows: Vectors, windows: Sequence[str]) -> Vectors:
         weights = np.array([self._count(window) for window in windows], dtype=np.float32)
@@ -207,13 +212,13 @@ def _lists(vectors: Vectors) -> list[list[float]]:
 def _excerpts(text: str) -> list[str]:
     if len(text) <= EXCERPTS * EXCERPT_CHARS:
         return [text]
-    logger.warning("Of a text of %d characters, %d excerpts are embedded.", len(text), EXCERPTS)
+    logger.warning("text of %d characters is too long: embedding %d excerpts", len(text), EXCERPTS)
     starts = np.linspace(0, len(text) - EXCERPT_CHARS, EXCERPTS).astype(int)
     return [text[start : start + EXCERPT_CHARS] for start in starts]
 
 
 def _batches(lengths: Sequence[int], embedder: Embedder) -> Iterator[tuple[int, int]]:
-    """Ranges of texts that go to the model together, by their lengths in characters."""
+    """Yield the ranges of texts to encode together, based on their lengths in characters."""
     start, chars = 0, 0
     for index, length in enumerate(lengths):
         full = index - start == embedder.batch_texts or chars + length > embedder.batch_chars

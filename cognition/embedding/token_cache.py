@@ -1,4 +1,4 @@
-"""Finding and counting tokens word by word, for tokenizers whose pieces never span two words."""
+"""Cached tokenisation and token counts per word, for tokenizers whose tokens never span two words."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -6,59 +6,63 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-REMEMBERED: Final = 1 << 15
-NOTHING: Final = re.compile(
+CACHED_WORDS: Final = 1 << 15
+"""Maximum number of words in a cache."""
+
+IGNORED: Final = re.compile(
     "[\x00-\x08\x0e-\x1f\x85\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2581\ufeff\ufff0-\uffff]"
 )
-"""What a tokenizer may take for a space or for nothing, so that a word of it alone has no pieces."""
+"""Characters that a tokenizer may treat as a space or ignore, so that a word of them has no tokens."""
 
-LONGEST: Final = 64
-"""Characters of a word that is worth remembering; longer ones hardly come again."""
+MAX_CACHED_LENGTH: Final = 64
+"""Maximum length of a cached word in characters; longer ones are rarely repeated."""
 
 
 def by_word(pieces: Callable[[str], Iterable[int]]) -> Callable[[str], list[int]]:
-    """The tokenizer that remembers the pieces of words: it finds the same ones, several times as fast.
+    """Return a tokenizer that caches the tokens of words: same result, several times as fast.
 
-    SentencePiece finds the best pieces of each word by itself, and a text repeats its words.
+    SentencePiece tokenises each word independently, and texts repeat their words.
 
     Args:
-        pieces: Finds the pieces of a text, with nothing around them.
+        pieces: Function that returns the tokens of a text, without special tokens.
     """
-    remembered = lru_cache(REMEMBERED)(lambda word: tuple(pieces(word)))
+    cached = lru_cache(CACHED_WORDS)(lambda word: tuple(pieces(word)))
 
-    def found(text: str) -> list[int]:
+    def tokenize(text: str) -> list[int]:
         words = text.split()
-        if not words or NOTHING.search(text):
+        if not words or IGNORED.search(text):
             return list(pieces(text))
         return list(
-            chain.from_iterable(pieces(word) if len(word) > LONGEST else remembered(word) for word in words)
+            chain.from_iterable(
+                pieces(word) if len(word) > MAX_CACHED_LENGTH else cached(word) for word in words
+            )
         )
 
-    return found
+    return tokenize
 
 
 class WordCounter:
-    """Counts as the tokenizer does, to a token or two per text, and some twenty times as fast.
+    """A token counter that sums the cached counts of words.
 
-    It adds up the counts of words, which are remembered; see `by_word`.
+    About twenty times as fast as the tokenizer, and accurate to a token or two per text; see `by_word`.
 
     Args:
-        count: The tokenizer's own count of a text, with whatever it puts around each.
+        count: Function that counts the tokens of a text, including special tokens.
     """
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
-        self._around = count("a") - 1
-        self._word = lru_cache(REMEMBERED)(self._counted)
+        self._special = count("a") - 1
+        self._word = lru_cache(CACHED_WORDS)(self._count_word)
 
     def __call__(self, text: str) -> int:
-        """Tokens of a text, with what the tokenizer puts around it."""
+        """Count the tokens of a text, including special tokens."""
         words = text.split()
         if not words:
             return self._count(text)
-        if len(text) > len(words) * LONGEST:
-            return self._around + sum(map(self._counted, words))
-        return self._around + sum(map(self._word, words))
+        if len(text) > len(words) * MAX_CACHED_LENGTH:
+            return self._special + sum(map(self._count_word, words))
+        return self._special + sum(map(self._word, words))
 
-    def _counted(self, word: str) -> int:
-        return self._count(word) - self._around
+    def _count_word(self, word: str) -> int:
+        return self._count(word) - self._special

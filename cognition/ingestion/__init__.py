@@ -1,1 +1,1 @@
-"""Files of a chat: intake, text extraction, routing and summary."""
+"""Ingestion of a chat's files: intake, text extraction, routing and summaries."""

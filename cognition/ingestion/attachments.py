@@ -1,4 +1,4 @@
-"""What a caller may give as a file: a path, contents, or a content block of a message."""
+"""Parsing of files in requests: inline data and the content blocks of messages."""
 
 import binascii
 import mimetypes
@@ -18,21 +18,22 @@ from cognition.storage.files import FileRejected, check_size
 from cognition.storage.resources import ResourceType
 
 NAME_BYTES: Final = 200
-"""Of a name in UTF-8; file systems take 255."""
+"""Maximum bytes of a file name in UTF-8; file systems allow 255."""
 SUFFIX_BYTES: Final = 20
+"""Maximum bytes of a file name's suffix; a longer one is treated as part of the stem."""
 
 Item = Mapping[str, Any]
-"""What stands for one file in the input of a graph or in a message."""
+"""One file in the input of a graph or in a message."""
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """One file as it was given.
+    """One file of a request.
 
     Attributes:
-        name: What it is called; only its plain characters are kept.
-        source: Its content, or a path to it with every symlink resolved.
-        resource_type: What the caller says it is and its content can't say: a note or a web address.
+        name: Its name; cleaned with `clean_name`.
+        source: Its content, or a path with all symlinks resolved.
+        resource_type: The type, for a note or a web address, which cannot be detected from the content.
     """
 
     name: str
@@ -44,22 +45,22 @@ class Attachment:
 
 
 def read_attachment(item: Item, limit: int) -> Attachment:
-    """The file that an item other than a path stands for.
+    """Parse an item that carries its content rather than a path.
 
     Args:
-        item: `{"name", "mime", "data"}` with the content as base64, data URI or bytes, or a content block as
-            LangChain, Studio or a provider writes it.
-        limit: The most bytes that are taken.
+        item: `{"name", "mime", "data"}` with the content as base64, data URI or bytes, or a content block in
+            the format of LangChain, Studio or a provider.
+        limit: Maximum size in bytes.
 
     Raises:
-        FileRejected: It is none of these, or too large.
+        FileRejected: If the item has none of these formats or is too large.
     """
-    block = _normal(item) if "type" in item else item
+    block = _standard_block(item) if "type" in item else item
     mime = str(block.get("mime_type") or block.get("mime") or "")
     kind = str(block.get("type") or "file")
     name = clean_name(_name(block), kind, mime)
     if isinstance(text := block.get("text"), str):
-        _refuse_blank(text)
+        _check_not_blank(text)
         content = text.encode("utf-8", "replace")
         check_size(len(content), limit)
         return Attachment(name, content, "note" if kind == "text" else None)
@@ -72,47 +73,45 @@ def read_attachment(item: Item, limit: int) -> Attachment:
             )
         data = url if url.startswith("data:") else None
     if not isinstance(data, str | bytes):
-        msg = (
-            f"{short_repr(dict(item))} holds no file: give a path, its contents as data, or a content block."
-        )
+        msg = f"Invalid file {short_repr(dict(item))}: expected a path, content as data, or a content block."
         raise FileRejected(msg)
-    return Attachment(name, _decoded(data, name, limit))
+    return Attachment(name, _decode(data, name, limit))
 
 
 def clean_name(name: str, kind: str = "file", mime: str = "") -> str:
-    """A file's name without folders, control characters and half characters, and not too long.
+    """Return a file name without folders, control characters or lone surrogates, shortened if too long.
 
     Args:
-        name: As it was given; may be blank.
-        kind: What stands for a blank name.
-        mime: The media type that a nameless file is said to be.
+        name: The original name; may be blank.
+        kind: The name to use if the original is blank.
+        mime: The media type that determines the extension if the original is blank.
     """
-    plain = "".join(
+    printable = "".join(
         char
         for char in unicodedata.normalize("NFC", name)
         if unicodedata.category(char) not in ("Cc", "Cs", "Cf")
     )
-    last = PurePath(re.split(r"[/\\]", plain.rstrip("/\\"))[-1].strip())
-    if not last.name.strip("."):
+    file = PurePath(re.split(r"[/\\]", printable.rstrip("/\\"))[-1].strip())
+    if not file.name.strip("."):
         return f"{kind}{mimetypes.guess_extension(mime) or ''}"
-    suffix = last.suffix if len(last.suffix.encode()) <= SUFFIX_BYTES else ""
-    stem = last.name.removesuffix(suffix).encode()[: NAME_BYTES - SUFFIX_BYTES].decode(errors="ignore")
+    suffix = file.suffix if len(file.suffix.encode()) <= SUFFIX_BYTES else ""
+    stem = file.name.removesuffix(suffix).encode()[: NAME_BYTES - SUFFIX_BYTES].decode(errors="ignore")
     return stem + suffix
 
 
 def attached(message: AnyMessage) -> list[dict[str, Any]]:
-    """The content blocks of a user's message that are files, in their order."""
+    """Return the content blocks of a user's message that are files, in order."""
     if not isinstance(message, HumanMessage) or isinstance(message.content, str):
         return []
     return [block for block in message.content if isinstance(block, dict) and _is_file(block)]
 
 
 def with_references(message: HumanMessage, references: Sequence[str]) -> HumanMessage:
-    """The message with each of its files replaced by a text, under the same id.
+    """Return a copy of a message, with the same id, in which each file is replaced by a text.
 
     Args:
         message: A user's message.
-        references: One text for each file of `attached`, in that order.
+        references: One text for each block that `attached` returns, in the same order.
     """
     texts = iter(references)
     content = [
@@ -125,47 +124,47 @@ def _is_file(block: object) -> bool:
     return isinstance(block, dict) and block.get("type") not in ("text", None)
 
 
-def _normal(block: Item) -> Mapping[str, Any]:
-    """A block of any provider in LangChain's own form."""
+def _standard_block(block: Item) -> Mapping[str, Any]:
+    """Convert a provider's block to LangChain's standard format."""
     match dict(block):
-        # The three that LangChain leaves as they are, or breaks at.
+        # LangChain does not convert these three, or fails on them.
         case {"type": "media", "data": data, **rest}:
             return {"type": "file", "base64": data, **rest}
         case {"type": "image_url", "image_url": str(url), **rest}:
             return {"type": "image", "url": url, **rest}
         case {"source_type": "text", "text": text, **rest}:
             return {**rest, "type": "text-plain", "text": text}
-        case given:
+        case other:
             try:
-                return dict(HumanMessage([given]).content_blocks[0])
+                return dict(HumanMessage([other]).content_blocks[0])
             except (KeyError, TypeError, ValueError, AttributeError):
-                msg = f"The content block {short_repr(given)} can't be read: give its content as base64."
+                msg = f"Unsupported content block {short_repr(other)}: give the file's content as base64."
                 raise FileRejected(msg) from None
 
 
 def _name(block: Item) -> str:
-    """The name of a file, wherever a client puts it."""
-    extras = _within(block, "extras")
-    for place in (block, extras, _within(extras, "metadata"), _within(block, "metadata")):
+    """Return the file's name from any of the keys that clients use, or an empty string."""
+    extras = _mapping(block, "extras")
+    for fields in (block, extras, _mapping(extras, "metadata"), _mapping(block, "metadata")):
         for key in ("filename", "name", "title"):
-            if isinstance(name := place.get(key), str) and name.strip():
+            if isinstance(name := fields.get(key), str) and name.strip():
                 return name
     return ""
 
 
-def _within(block: Item, key: str) -> Item:
-    """What a client puts under a key where a mapping is meant; it may be anything."""
+def _mapping(block: Item, key: str) -> Item:
+    """Return the mapping under a key; empty if a client sent anything else there."""
     value = block.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
-def _refuse_blank(text: str) -> None:
+def _check_not_blank(text: str) -> None:
     if not text.strip():
-        msg = "The text is blank: there is nothing to keep."
+        msg = "The text is blank. Give a text with at least one visible character."
         raise FileRejected(msg)
 
 
-def _decoded(data: str | bytes, name: str, limit: int) -> bytes:
+def _decode(data: str | bytes, name: str, limit: int) -> bytes:
     if isinstance(data, bytes):
         check_size(len(data), limit)
         return data
@@ -174,8 +173,8 @@ def _decoded(data: str | bytes, name: str, limit: int) -> bytes:
     try:
         if not head.endswith("base64"):
             return unquote_to_bytes(body)
-        plain = "".join(body.split()).translate(str.maketrans("-_", "+/"))
-        return b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+        standard = "".join(body.split()).translate(str.maketrans("-_", "+/"))
+        return b64decode(standard + "=" * (-len(standard) % 4), validate=True)
     except (binascii.Error, UnicodeEncodeError, ValueError):
-        msg = f"The contents of {name!r} are no base64: {short_repr(data)}."
+        msg = f"The content of {name!r} is not valid base64: {short_repr(data)}."
         raise FileRejected(msg) from None

@@ -1,4 +1,4 @@
-"""Ingestion outside of a turn, to its end: what is embedded in the background is waited for."""
+"""Ingestion outside of a turn, which also waits for embedding in the background."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -11,7 +11,7 @@ from cognition.services import Services
 from cognition.sessions import resource_row
 
 POLL_SECONDS: Final = 0.5
-"""Between two looks at how far the embedding is."""
+"""Seconds between two progress reports on embedding."""
 
 Events = AsyncGenerator[dict[str, Any]]
 
@@ -19,29 +19,30 @@ Events = AsyncGenerator[dict[str, Any]]
 async def ingest_batch(
     graph: Graph, services: Services, user_id: str, chat_id: str, ids: Sequence[str]
 ) -> Events:
-    """Ingest resources; yields what the graph tells, and in the end what became of each.
+    """Ingest resources; yield the graph's events and finally the result for each resource.
 
-    The work is a job of the process: who stops listening does not stop it.
+    The work runs as a background job, which continues if the caller stops iterating.
 
     Args:
         graph: The `ingestion` graph.
-        services: What the graph stands on.
-        user_id: Whose.
-        chat_id: Of which chat.
-        ids: Of the resources; those that are dealt with, or that a job is at, are waited for only.
+        services: The services of the process.
+        user_id: The user.
+        chat_id: The chat.
+        ids: The resources. Those that are already ingested, or that another job is ingesting, are only waited
+            for.
     """
     jobs = services.jobs
     registry = await services.registry()
-    known = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in dict.fromkeys(ids)]
-    todo = [row.id for row in known if row and not row.settled and not jobs.is_at(row.id)]
-    told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-    work = _run(graph, services, user_id, chat_id, todo, told)
-    job = jobs.start(work, f"ingestion in chat {chat_id}", todo)
-    job.add_done_callback(lambda _: told.put_nowait(None))
-    while (event := await told.get()) is not None:
+    registered = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in dict.fromkeys(ids)]
+    pending = [row.id for row in registered if row and not row.settled and not jobs.is_at(row.id)]
+    events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    work = _run(graph, services, user_id, chat_id, pending, events)
+    job = jobs.start(work, f"ingestion in chat {chat_id}", pending)
+    job.add_done_callback(lambda _: events.put_nowait(None))
+    while (event := await events.get()) is not None:
         yield event
     await job
-    async for event in _settling(services, user_id, chat_id, ids):
+    async for event in _embedding_progress(services, user_id, chat_id, ids):
         yield event
     rows = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in ids]
     yield {"type": "ingested", "resources": [resource_row(row) for row in rows if row]}
@@ -53,18 +54,18 @@ async def _run(
     user_id: str,
     chat_id: str,
     ids: Sequence[str],
-    told: asyncio.Queue[dict[str, Any] | None],
+    events: asyncio.Queue[dict[str, Any] | None],
 ) -> None:
-    given = {"files": [{"resource_id": id_} for id_ in ids]}
+    graph_input = {"files": [{"resource_id": id_} for id_ in ids]}
     config: RunnableConfig = {"configurable": {"thread_id": chat_id}}
     context = BoundContext(user_id=user_id, bound=services)
-    stream = graph.astream(given, config, context=context, stream_mode="custom", subgraphs=True)
+    stream = graph.astream(graph_input, config, context=context, stream_mode="custom", subgraphs=True)
     async for _branch, event in stream:
-        told.put_nowait(cast("dict[str, Any]", event))
+        events.put_nowait(cast("dict[str, Any]", event))
 
 
-async def _settling(services: Services, user_id: str, chat_id: str, ids: Sequence[str]) -> Events:
-    """Wait until nothing is at the resources any more, and tell how far their embedding is."""
+async def _embedding_progress(services: Services, user_id: str, chat_id: str, ids: Sequence[str]) -> Events:
+    """Yield progress events until no job works on the resources and all of them are embedded."""
     session, jobs = await services.session(), services.jobs
     embedding: asyncio.Task[Any] | None = None
     while True:
@@ -83,7 +84,7 @@ async def _settling(services: Services, user_id: str, chat_id: str, ids: Sequenc
                 "share": source.embedded / source.chunks,
             }
         if embedding is None or embedding.done():
-            # A job, for whoever stops listening here must not stop it.
+            # A job, so that embedding continues if the caller stops iterating.
             embedding = jobs.start(session.indexed(), f"embedding for chat {chat_id}")
         await asyncio.wait({embedding}, timeout=POLL_SECONDS)
         if busy:

@@ -1,4 +1,4 @@
-"""Taking in what a chat was given: stored, told by its content, registered once."""
+"""The intake of a chat's files: store each file, detect its type and register it."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -16,23 +16,23 @@ from cognition.storage.disk.free_space import DiskFull
 from cognition.storage.files import FileRejected, Files
 from cognition.storage.resources import Resource, ResourceTable
 
-MOST_FILES: Final = 1_000
-"""Of one folder."""
+MAX_FILES: Final = 1_000
+"""Maximum number of files to add from one folder."""
 
-KINDS: Final = {
+DECLARED_KINDS: Final = {
     "note": Kind("note", "text/plain", "txt"),
     "weburl": Kind("weburl", "text/uri-list", "url"),
 }
-"""What the caller says and the content can't."""
+"""Kinds that the caller declares because they cannot be detected from the content."""
 
 
 class Intake:
-    """The way into a chat's files and registry. Blocking: call it in a thread.
+    """The intake of files into a chat's storage and registry. Blocking: call it from a worker thread.
 
     Args:
-        files: Where the copies go.
-        registry: Where they are registered.
-        settings: Limits, and where paths may lead.
+        files: The storage of the copies.
+        registry: The registry of resources.
+        settings: The size limit and the allowed folders.
     """
 
     def __init__(self, files: Files, registry: ResourceTable, settings: Settings) -> None:
@@ -42,26 +42,26 @@ class Intake:
 
     @property
     def limit(self) -> int:
-        """Bytes of the largest file that is taken."""
+        """The maximum file size in bytes."""
         return self._settings.file_bytes
 
     def take(
         self, user_id: str, chat_id: str, attachment: Attachment, message_id: str = ""
     ) -> tuple[Resource, bool]:
-        """Store a file and register it as pending; when this returns, no crash takes it away.
+        """Store a file and register it as pending. Once this returns, the file survives a crash.
 
         Args:
-            user_id: Whose.
-            chat_id: Of which chat.
+            user_id: The user.
+            chat_id: The chat.
             attachment: The file.
-            message_id: The message that it came with.
+            message_id: The message the file is attached to; empty if none.
 
         Returns:
-            The resource, and whether it is new: the same content is taken once per chat.
+            The resource, and True if it is new; a chat stores the same content only once.
 
         Raises:
-            FileRejected: It is too large or can't be read, or the disk is full; nothing is left of it.
-            InvalidInput: The user or the chat is blank.
+            FileRejected: If the file is too large or unreadable, or the disk is full; no copy is left behind.
+            InvalidInput: If the user or the chat is blank.
         """
         try:
             stored = self._files.store(
@@ -72,9 +72,9 @@ class Intake:
                 limit=self.limit,
             )
             copy = self._settings.home / stored.path
-            kind = KINDS.get(attachment.resource_type or "") or kind_of(copy)
+            kind = DECLARED_KINDS.get(attachment.resource_type or "") or kind_of(copy)
         except OSError as error:
-            msg = f"{attachment.name!r} can't be taken: {error.strerror or error}."
+            msg = f"Could not store {attachment.name!r}: {error.strerror or error}."
             raise FileRejected(msg) from error
         try:
             resource, new = self._registry.add(
@@ -88,20 +88,20 @@ class Intake:
                 storage_path=stored.path,
                 message_id=message_id,
             )
-            if resource.storage_path != stored.path:  # the disk had lost the first copy
+            if resource.storage_path != stored.path:  # the first copy was lost from disk
                 resource = self._registry.update(user_id, resource.id, storage_path=stored.path) or resource
         except DiskFull as error:
             if self._registry.of_content(user_id, chat_id, stored.sha256) is None:
                 self._files.discard(stored)
-            msg = f"{attachment.name!r} can't be taken. {error}"
+            msg = f"Could not store {attachment.name!r}. {error}"
             raise FileRejected(msg) from error
         return resource, new
 
     def taken(self, user_id: str, chat_id: str, resource_id: str) -> Resource:
-        """What this chat has been given already, by its id.
+        """Return a resource that the chat already has.
 
         Raises:
-            FileRejected: The chat has no such resource.
+            FileRejected: If the chat has no resource with this id.
         """
         resource = self._registry.get(user_id, resource_id)
         if resource is None or resource.chat_id != chat_id:
@@ -110,125 +110,125 @@ class Intake:
         return resource
 
     def receive(self, user_id: str, chat_id: str, item: Item, message_id: str = "") -> list[Received]:
-        """Take what an item of the graph's input stands for; what can't be taken says why.
+        """Take the files of one item of the graph's input. A rejected file gets a result with the error.
 
         Args:
-            user_id: Whose.
-            chat_id: To which chat.
+            user_id: The user.
+            chat_id: The chat.
             item: One of `IngestionInput.files`.
-            message_id: The message that it came with.
+            message_id: The message the files are attached to; empty if none.
 
         Raises:
-            InvalidInput: The user or the chat is blank.
+            InvalidInput: If the user or the chat is blank.
         """
         check_chat(user_id, chat_id)
-        if not isinstance(item, Mapping):  # the input of a run may be any JSON
-            msg = f"{short_repr(item)} is no file: give an object such as {{'path': 'report.pdf'}}."
-            return [_refused("file", FileRejected(msg))]
+        if not isinstance(item, Mapping):  # the input of a run can be any JSON
+            msg = f"Invalid file {short_repr(item)}: expected an object such as {{'path': 'report.pdf'}}."
+            return [_rejected("file", FileRejected(msg))]
         received: list[Received] = []
         try:
             if isinstance(resource_id := item.get("resource_id"), str):
-                return [self._again(user_id, chat_id, resource_id)]
+                return [self._receive_existing(user_id, chat_id, resource_id)]
             for attachment in self._read(item):
-                received.append(self._taken(user_id, chat_id, attachment, message_id))
-        except FileRejected as refusal:
-            received.append(_refused(str(item.get("name") or item.get("path") or "file"), refusal))
+                received.append(self._receive_new(user_id, chat_id, attachment, message_id))
+        except FileRejected as error:
+            received.append(_rejected(str(item.get("name") or item.get("path") or "file"), error))
         return received
 
     def _read(self, item: Item) -> Iterator[Attachment]:
         if isinstance(path := item.get("path"), str):
-            yield from from_path(allowed(path, self._settings), recursive=bool(item.get("recursive")))
+            yield from from_path(resolve_path(path, self._settings), recursive=bool(item.get("recursive")))
         else:
             yield read_attachment(item, self.limit)
 
-    def _taken(self, user_id: str, chat_id: str, attachment: Attachment, message_id: str) -> Received:
+    def _receive_new(self, user_id: str, chat_id: str, attachment: Attachment, message_id: str) -> Received:
         try:
             resource, _ = self.take(user_id, chat_id, attachment, message_id)
-        except FileRejected as refusal:
-            return _refused(attachment.name, refusal)
+        except FileRejected as error:
+            return _rejected(attachment.name, error)
         return Received(name=attachment.name, resource_id=resource.id, known=resource.settled, error="")
 
-    def _again(self, user_id: str, chat_id: str, resource_id: str) -> Received:
-        """What the chat has, to be gone on with, or to leave the prompt."""
+    def _receive_existing(self, user_id: str, chat_id: str, resource_id: str) -> Received:
         resource = self.taken(user_id, chat_id, resource_id)
+        # A resource in the prompt is routed again: the context may have become too full for it.
         known = resource.settled and resource.status != "PUT_IN_CONTEXT"
         return Received(name=resource.name, resource_id=resource.id, known=known, error="")
 
 
 async def open_intake(services: Services) -> Intake:
-    """Return the intake over the stores of a process."""
+    """Return an intake that uses the stores of a process."""
     return Intake(services.files, await services.registry(), services.settings)
 
 
 def from_path(path: Path, *, recursive: bool = False) -> Iterator[Attachment]:
-    """The file at a path, or the files of a folder when that is asked for. Blocking.
+    """Yield the file at a path, or all files of a folder and its subfolders. Blocking.
 
-    What is hidden in a folder, and symlinks that lead out of it, are passed over. Whether the path may be
-    read is the caller's question.
+    In folders, hidden files and symlinks that lead outside are skipped. The caller must check that the path
+    is allowed.
 
     Args:
-        path: Of a file or folder.
-        recursive: Whether the files of a folder, and of those in it, are meant.
+        path: A file or folder.
+        recursive: True to accept a folder.
 
     Raises:
-        FileRejected: There is nothing, or a folder that was not asked for, or one with too many files.
+        FileRejected: If the path does not exist, is a folder without `recursive`, or has too many files.
     """
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it leads nowhere"
+        reason = getattr(error, "strerror", None) or "the path cannot be resolved"
         msg = f"There is no file at {short_repr(str(path))}: {reason}."
         raise FileRejected(msg) from None
     if not real.is_dir():
         yield Attachment(path.name, real)
         return
     if not recursive:
-        msg = f"{str(path)!r} is a folder: name a file, or ask for the folder's files with recursive."
+        msg = f"{str(path)!r} is a folder. Give a file, or set recursive to add all files of the folder."
         raise FileRejected(msg)
-    found = list(_inside(real))
-    if len(found) > MOST_FILES:
-        msg = f"{str(path)!r} holds more than {MOST_FILES:,} files: name a folder inside it."
+    files = list(_files_in(real))
+    if len(files) > MAX_FILES:
+        msg = f"{str(path)!r} contains more than {MAX_FILES:,} files. Give one of its subfolders."
         raise FileRejected(msg)
-    for file in found:
+    for file in files:
         yield Attachment(file.name, file)
 
 
-def allowed(given: str, settings: Settings) -> Path:
-    """The real place of a path that a caller of the graph gave.
+def resolve_path(path: str, settings: Settings) -> Path:
+    """Resolve a path from the input of a graph and check that it is allowed.
 
     Raises:
-        FileRejected: It leads out of the allowed folders, or into what is stored here.
+        FileRejected: If the path is outside the allowed folders or inside the home folder.
     """
     try:
-        real = Path(given).expanduser().resolve()
+        real = Path(path).expanduser().resolve()
         roots = [root.expanduser().resolve() for root in settings.file_roots]
         home = settings.home.resolve()
     except (OSError, RuntimeError, ValueError):
-        msg = f"{short_repr(given)} is no path: give one of a file, or its contents as data."
+        msg = f"Invalid path {short_repr(path)}: give the path of a file, or its content as data."
         raise FileRejected(msg) from None
     if real.is_relative_to(home) or not any(real.is_relative_to(root) for root in roots):
-        named = ", ".join(map(repr, map(str, settings.file_roots))) or "none"
+        root_names = ", ".join(map(repr, map(str, settings.file_roots))) or "none"
         msg = (
-            f"{short_repr(given)} is not in a folder that paths may lead to (COGNITION_FILE_ROOTS: {named}). "
-            "Give the file's contents as data, or use `cognition ingest`."
+            f"{short_repr(path)} is not in an allowed folder (COGNITION_FILE_ROOTS: {root_names}). "
+            "Give the file's content as data, or use `cognition ingest`."
         )
         raise FileRejected(msg)
     return real
 
 
-def _inside(folder: Path) -> Iterator[Path]:
-    """The files in a folder in the order of their names, one more than are taken at most."""
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder in name order; stop after `MAX_FILES` + 1."""
     count = 0
-    for at, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(name for name in files if not name.startswith(".")):
-            real = (Path(at) / name).resolve()
+            real = (Path(parent) / name).resolve()
             if real.is_relative_to(folder) and real.is_file():
                 yield real
                 count += 1
-                if count > MOST_FILES:
+                if count > MAX_FILES:
                     return
 
 
-def _refused(name: str, refusal: FileRejected) -> Received:
-    return Received(name=clean_name(name), resource_id="", known=False, error=str(refusal))
+def _rejected(name: str, error: FileRejected) -> Received:
+    return Received(name=clean_name(name), resource_id="", known=False, error=str(error))

@@ -1,4 +1,4 @@
-"""Images, audio, video and scans: shown to a model as they are, or put into words by one."""
+"""Images, audio, video and scans: sent to a model directly, or transcribed by one."""
 
 import asyncio
 from base64 import b64encode
@@ -9,9 +9,9 @@ from typing import Any, Final
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from cognition.documents.extraction import DOCUMENT_THREADS
-from cognition.documents.isolation import picked
+from cognition.documents.isolation import extract_pages
 from cognition.errors import CognitionError
-from cognition.ingestion.prompts import DESCRIBE, WANTED, describe_request
+from cognition.ingestion.prompts import DESCRIBE, INSTRUCTIONS, describe_request
 from cognition.levels import LEVELS
 from cognition.messages.context_window import ADVISED_FROM
 from cognition.models.client import Models
@@ -19,8 +19,8 @@ from cognition.models.outcome import Failure, is_truncated
 from cognition.models.retry import Notify
 from cognition.storage.resources import Resource
 
-MOST_BYTES: Final = 14 << 20
-"""Of a file in a request: Gemini takes 20 MB, and base64 is a third longer than what it holds."""
+MAX_BYTES: Final = 14 << 20
+"""Maximum bytes of a file in a request: Gemini accepts 20 MB, and base64 adds a third."""
 
 READABLE: Final = {
     **{f"image/{name}": f"image/{name}" for name in ("png", "jpeg", "webp")},
@@ -28,25 +28,25 @@ READABLE: Final = {
     **{f"audio/x-{name}": f"audio/{name}" for name in ("wav", "flac", "aiff")},
     **{f"video/{name}": f"video/{name}" for name in ("mp4", "mpeg", "webm", "3gpp", "quicktime")},
 }
-"""Media types as files tell them, and as models take them (ai.google.dev/gemini-api/docs); the images are
-also those that every provider takes."""
+"""Detected media types, mapped to the names that models accept (ai.google.dev/gemini-api/docs). The image
+types are accepted by every provider."""
 
-CUT_SHORT: Final = "[Here the model's answer was cut off: the rest of the file was not read.]"
+CUT_SHORT: Final = "[The model's answer was cut off here: the rest of the file was not read.]"
 
 
 class NoTranscription(CognitionError):
-    """A file that no model put into words; says why and what to do."""
+    """A file that no model transcribed. The message says why and what to do."""
 
 
 def shown_as_it_is(resource: Resource, fill: float, models: Models) -> bool:
-    """Whether a model of every level can look at a file, and it is small enough for that. Blocking.
+    """Return True if a file is small enough to send and models of all levels can read it. Blocking.
 
-    What is rehearsed stands in for such a model and looks at nothing.
+    Rehearsed levels do not count: they cannot read files.
 
     Args:
         resource: The file.
-        fill: How full the context is, 0–1.
-        models: The levels, and the limits in their settings.
+        fill: Used share of the context window, 0–1.
+        models: The models of all levels and their settings.
     """
     settings = models.settings
     limit = settings.context_media_bytes if fill < ADVISED_FROM else settings.crowded_file_bytes + 1
@@ -60,11 +60,11 @@ def shown_as_it_is(resource: Resource, fill: float, models: Models) -> bool:
 
 
 def media_block(resource: Resource, content: bytes) -> dict[str, Any]:
-    """A file as a content block for a model.
+    """Return a content block that shows a file to a model.
 
     Args:
         resource: The file.
-        content: What of it is shown.
+        content: The bytes to send: the whole file or some of its pages.
     """
     return {
         "type": "file" if resource.resource_type == "document" else resource.resource_type,
@@ -77,41 +77,41 @@ def media_block(resource: Resource, content: bytes) -> dict[str, Any]:
 async def put_into_words(
     resource: Resource, path: Path, models: Models, notify: Notify, pages: Sequence[int] = ()
 ) -> str:
-    """What an image, a recording or a scan holds, as the distillation model reads it.
+    """Return a transcription of an image, recording, video or scan by the distillation model.
 
     Args:
         resource: The file.
-        path: Where its copy is.
-        models: Whose distillation model is asked.
+        path: The path of its copy.
+        models: The models, including the distillation model.
         notify: See `Models.call`.
-        pages: The numbers of the pages of a PDF that are shown; empty for all of the file.
+        pages: Page numbers of a PDF to send; empty to send the whole file.
 
     Raises:
-        NoTranscription: There is no such model, the file is too large for it, or it gave nothing usable.
-        Unreadable: The pages can't be taken out of the PDF, or are too large together.
+        NoTranscription: If there is no such model, the file is too large for it, or its answer is unusable.
+        UnreadableFile: If the pages cannot be extracted from the PDF or are too large together.
     """
     if models.rehearses("MODEL_DISTILLATION"):
-        msg = "No model is there to look at it: set GOOGLE_API_KEY and give the file again."
+        msg = "No model is available to read this file. Set GOOGLE_API_KEY and add it again."
         raise NoTranscription(msg)
     if pages:
         loop = asyncio.get_running_loop()
-        content = await loop.run_in_executor(DOCUMENT_THREADS, picked, path, pages, MOST_BYTES)
-    elif resource.size > MOST_BYTES:
-        msg = f"It is larger than the {MOST_BYTES >> 20} MiB that a model is sent: give it in parts."
+        content = await loop.run_in_executor(DOCUMENT_THREADS, extract_pages, path, pages, MAX_BYTES)
+    elif resource.size > MAX_BYTES:
+        msg = f"The file is larger than the {MAX_BYTES >> 20} MiB that can be sent to a model. Split it."
         raise NoTranscription(msg)
     else:
         content = await asyncio.to_thread(path.read_bytes)
-    shown = await asyncio.to_thread(media_block, resource, content)
-    wanted = WANTED[resource.resource_type]
+    file_block = await asyncio.to_thread(media_block, resource, content)
+    instructions = INSTRUCTIONS[resource.resource_type]
     request: list[AnyMessage] = [
-        SystemMessage(DESCRIBE.format(wanted=wanted)),
-        HumanMessage([{"type": "text", "text": describe_request(resource)}, shown]),
+        SystemMessage(DESCRIBE.format(instructions=instructions)),
+        HumanMessage([{"type": "text", "text": describe_request(resource)}, file_block]),
     ]
     outcome = await models.call("MODEL_DISTILLATION", request, notify=notify)
     if isinstance(outcome, Failure):
-        msg = f"No model could look at it: {outcome.sentence}"
+        msg = f"No model could read the file: {outcome.sentence}"
         raise NoTranscription(msg)
     if not (text := outcome.text.strip()):
-        msg = f"{outcome.model} had nothing to say of it."
+        msg = f"{outcome.model} returned no text for the file. Add the file again to retry."
         raise NoTranscription(msg)
     return f"{text}\n\n{CUT_SHORT}" if is_truncated(outcome.message) else text

@@ -1,10 +1,10 @@
-"""Where a file goes: whole into the prompt, into session memory with a summary, or into the registry only."""
+"""Routing of files: whole into the prompt, into session memory with a summary, or into the registry only."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
 
 from cognition.ingestion.media import shown_as_it_is
-from cognition.ingestion.text_extraction import beginning
+from cognition.ingestion.text_extraction import text_preview
 from cognition.messages.context_window import ADVISED_FROM, TRIMMED_FROM
 from cognition.models.client import Models
 from cognition.storage.files import Files
@@ -13,57 +13,58 @@ from cognition.storage.resources import Resource, ResourceTable
 Destination = Literal["put_in_context", "vectorize", "register_only"]
 
 MOST_SHOWN: Final = 10 << 20
-"""Bytes of the media of a prompt: a request takes 14 MiB, and branches that run at once add one each."""
+"""Maximum bytes of media in a prompt. Less than the request limit of 14 MiB, because branches that run in
+parallel can each add one more file."""
 
 MEDIA_TOKENS: Final = 258
-"""Gemini's figure for one image tile."""
+"""Estimated tokens of a media file: Gemini's count for one image tile."""
 
 
 def destine(
     resource: Resource, *, fill: float, since: float, files: Files, registry: ResourceTable, models: Models
 ) -> Destination:
-    """Decide for one file; one that goes into the prompt has its place there when this returns. Blocking.
+    """Choose the destination of a file; if it is the prompt, register the file there. Blocking.
 
     Args:
-        resource: The file, read as far as it can be.
-        fill: How full the context was, 0–1, before what came since `since`.
-        since: Unix seconds; what was put into the prompt after that counts on top.
-        files: Where the texts are.
-        registry: Where the decision is kept.
-        models: The levels, and the limits in their settings.
+        resource: The file, after text extraction.
+        fill: Used share of the context window, 0–1, at the time `since`.
+        since: Unix seconds. Files put into the prompt after this time are added to `fill`.
+        files: The storage of the texts.
+        registry: The registry that records the decision.
+        models: The models of all levels and their settings.
     """
     size = text_size(resource, files)
     if size is None and (resource.error or not shown_as_it_is(resource, fill, models)):
         return "register_only"
     if size is not None and resource.resource_type in ("image", "audio", "video"):
-        return "vectorize"  # what a model made of it stands in the prompt as its summary
+        return "vectorize"  # the prompt shows the transcription as a summary
     settings = models.settings
 
     def fits(shown: Sequence[Resource]) -> bool:
         if size is None:
             return True
-        others = [one for one in shown if one.id != resource.id]
-        before = sum(_tokens(one, files) for one in others if one.updated_at < since)
-        added = sum(_tokens(one, files) for one in others if one.updated_at >= since)
+        others = [other for other in shown if other.id != resource.id]
+        before = sum(_tokens(other, files) for other in others if other.updated_at < since)
+        added = sum(_tokens(other, files) for other in others if other.updated_at >= since)
         window = settings.context_tokens
-        taken = max(fill, before / window) + added / window
-        if taken >= ADVISED_FROM:
-            return size <= settings.crowded_file_bytes and taken < TRIMMED_FROM
+        used = max(fill, before / window) + added / window
+        if used >= ADVISED_FROM:
+            return size <= settings.crowded_file_bytes and used < TRIMMED_FROM
         return size < settings.context_file_bytes
 
-    placed = registry.put_in_context(resource, beginning(resource, files), fits)
-    return "put_in_context" if placed else "vectorize"
+    in_context = registry.put_in_context(resource, text_preview(resource, files), fits)
+    return "put_in_context" if in_context else "vectorize"
 
 
 def has_room_for_media(resource: Resource, files: Files, registry: ResourceTable) -> bool:
-    """Whether a request can carry a file beside the other media of its chat. Blocking."""
+    """Return True if a request has room for a file next to the other media of its chat. Blocking."""
     shown = registry.find(resource.user_id, resource.chat_id, status="PUT_IN_CONTEXT")
-    media = [one for one in shown if one.id != resource.id and text_size(one, files) is None]
-    return resource.size + sum(one.size for one in media) <= MOST_SHOWN
+    media = [other for other in shown if other.id != resource.id and text_size(other, files) is None]
+    return resource.size + sum(other.size for other in media) <= MOST_SHOWN
 
 
 def text_size(resource: Resource, files: Files) -> int | None:
-    """The bytes of a file's text; None when it has none. Blocking."""
+    """Return the size of a file's text in bytes, or None if it has no text. Blocking."""
     try:
         return files.text(resource).stat().st_size
     except FileNotFoundError:

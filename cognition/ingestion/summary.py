@@ -1,4 +1,4 @@
-"""The summary of a file that is searched: from a few excerpts, at the same cost whatever its size."""
+"""Summaries of files in session memory, written from a few excerpts at a cost independent of file size."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from cognition.documents.excerpts import QUERY, ExcerptCandidate, representative, spread
+from cognition.documents.excerpts import QUERY, ExcerptCandidate, sample_indexes, select_excerpts
 from cognition.embedding import load_embedder
 from cognition.ingestion.prompts import SUM_UP, excerpts_summary, sum_up_request
 from cognition.models.outcome import Failure
@@ -16,30 +16,30 @@ from cognition.services import Services
 from cognition.storage.resources import Resource
 from cognition.text.truncate import shorten, shorten_together
 
-OWN_WORDS: Final = 400
-"""A text of fewer words is its own summary."""
+MIN_WORDS: Final = 400
+"""Number of words from which a text needs a summary; a shorter text is used as its own summary."""
 
 SUMMARY_CHARACTERS: Final = 4_000
-"""Of a summary in the prompt, whoever wrote it: words alone don't tell where a script has no spaces."""
+"""Maximum characters of a summary in the prompt. Word counts alone fail for scripts without spaces."""
 
-EMBEDDED_HERE: Final = 60
-"""Chunks to choose from where they are not embedded yet: about two seconds of a processor."""
+UNEMBEDDED_CANDIDATES: Final = 60
+"""Number of candidate chunks while a file is not embedded yet: embedding them takes about two seconds."""
 
 
 async def sum_up_source(resource: Resource, services: Services, notify: Notify) -> str:
-    """Sum up a file that session memory holds.
+    """Return the summary of a file that is in session memory.
 
     Args:
         resource: The file.
-        services: Where its text and chunks are, and the distillation model.
+        services: The services of the process.
         notify: See `Models.call`.
     """
-    if own := await asyncio.to_thread(_own_summary, services.files.text(resource)):
-        return own
+    if short_text := await asyncio.to_thread(_short_text, services.files.text(resource)):
+        return short_text
     excerpts, chunks = await _excerpts(resource, services)
     models = services.models
     if models.rehearses("MODEL_DISTILLATION"):
-        return _by_excerpts(excerpts, "there is none without a key")
+        return _by_excerpts(excerpts, "no API key is set")
     request: list[AnyMessage] = [
         SystemMessage(SUM_UP),
         HumanMessage(sum_up_request(resource, excerpts, chunks)),
@@ -48,14 +48,14 @@ async def sum_up_source(resource: Resource, services: Services, notify: Notify) 
     if isinstance(outcome, Failure):
         return _by_excerpts(excerpts, outcome.sentence.rstrip("."))
     text = outcome.text.strip()
-    return shorten(text, SUMMARY_CHARACTERS) if text else _by_excerpts(excerpts, "it had nothing to say")
+    return shorten(text, SUMMARY_CHARACTERS) if text else _by_excerpts(excerpts, "its answer was empty")
 
 
-def _own_summary(text: Path) -> str:
-    """A short text itself; empty for one that is not."""
-    with text.open(encoding="utf-8", errors="replace") as file:
-        told = file.read(SUMMARY_CHARACTERS + 1).strip()
-    return told if len(told) <= SUMMARY_CHARACTERS and len(told.split()) < OWN_WORDS else ""
+def _short_text(path: Path) -> str:
+    """Return a text that is short enough to be its own summary; otherwise an empty string."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        text = file.read(SUMMARY_CHARACTERS + 1).strip()
+    return text if len(text) <= SUMMARY_CHARACTERS and len(text.split()) < MIN_WORDS else ""
 
 
 def _by_excerpts(excerpts: list[str], reason: str) -> str:
@@ -63,19 +63,22 @@ def _by_excerpts(excerpts: list[str], reason: str) -> str:
 
 
 async def _excerpts(resource: Resource, services: Services) -> tuple[list[str], int]:
-    """The chunks that stand for a file, in reading order, and how many it has in all."""
+    """Return the most representative chunks of a file, in order, and its total number of chunks."""
     session = await services.session()
-    place = resource.user_id, resource.chat_id, resource.id
-    source = await session.source(*place)
+    key = resource.user_id, resource.chat_id, resource.id
+    source = await session.source(*key)
     if source is None:
         return [], 0
-    whole = source.state == "READY"
-    numbers = spread(source.chunks) if whole else spread(source.chunks, EMBEDDED_HERE)
-    fragments = await session.fragments(*place, numbers)
+    is_embedded = source.state == "READY"
+    if is_embedded:
+        indexes = sample_indexes(source.chunks)
+    else:
+        indexes = sample_indexes(source.chunks, UNEMBEDDED_CANDIDATES)
+    fragments = await session.fragments(*key, indexes)
     settings = services.settings
     embedder = await asyncio.to_thread(load_embedder, settings.session_embedding, settings.home)
-    if whole:
-        stored = await session.vectors(*place, numbers)
+    if is_embedded:
+        stored = await session.vectors(*key, indexes)
         vectors = np.array([stored[fragment.chunk_index] for fragment in fragments], dtype=np.float32)
     else:
         vectors = await embedder.aembed([fragment.embedded_text for fragment in fragments], "passage")
@@ -84,5 +87,5 @@ async def _excerpts(resource: Resource, services: Services) -> tuple[list[str], 
         ExcerptCandidate(fragment.chunk_index, fragment.text, tuple(fragment.heading_path))
         for fragment in fragments
     ]
-    chosen = representative(candidates, vectors, query, settings.summary_excerpts)
-    return [candidate.text for candidate in chosen], source.chunks
+    excerpts = select_excerpts(candidates, vectors, query, settings.summary_excerpts)
+    return [excerpt.text for excerpt in excerpts], source.chunks

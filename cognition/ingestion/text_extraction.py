@@ -1,4 +1,4 @@
-"""The text of what a chat was given, written beside its copy."""
+"""Text extraction: the text of a chat's file is stored next to its copy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -10,64 +10,64 @@ from cognition.storage.files import Files
 from cognition.storage.resources import Resource
 
 NOTE: Final = Kind("text", "text/plain", "txt")
-BEGINNING: Final = 300
-"""Characters of a text that stand for its summary while the whole is in the prompt."""
+PREVIEW_CHARACTERS: Final = 300
+"""Characters of a text that are stored as its summary while the whole text is in the prompt."""
 
-MOST_SPANS: Final = 20
-"""Spans of pages that are named one by one."""
+MAX_SPANS: Final = 20
+"""Maximum number of page ranges to list in a label."""
 
 
 class ScannedPages(CognitionError):
-    """Pages of a PDF are pictures: a model has to look at them. Nothing of its text was kept.
+    """A PDF has scanned pages, which only a model can read. No text was stored.
 
     Attributes:
-        pages: Their numbers.
-        beside_text: Whether other pages hold text.
-        apart: Their numbers, where a model is not to be shown all of the PDF; else empty.
+        pages: Numbers of the scanned pages.
+        beside_text: True if other pages have text.
+        apart: Numbers of the pages to send to the model; empty to send the whole PDF.
     """
 
     def __init__(self, extracted: Extracted) -> None:
-        super().__init__(f"{named(extracted.missing)} of {extracted.pages}")
+        super().__init__(f"{page_label(extracted.missing)} of {extracted.pages} must be read by a model.")
         self.pages = extracted.missing
         self.beside_text = extracted.text
         self.apart = self.pages if len(self.pages) < extracted.pages else ()
 
 
-def write_text(resource: Resource, files: Files, words: Mapping[int, str] | None = None) -> str:
-    """Read a file and keep its text. Blocking, for minutes where the file is large.
+def write_text(resource: Resource, files: Files, transcribed: Mapping[int, str] | None = None) -> str:
+    """Extract the text of a file and store it. Blocking, possibly for minutes.
 
     Args:
         resource: The file.
-        files: Where its copy is.
-        words: What a model read on pages that are pictures, by their numbers; None where it was not asked.
+        files: The storage of its copy.
+        transcribed: Texts that a model transcribed, by page number; None if no model was asked yet.
 
     Returns:
-        What the text leaves out, in a sentence; empty when it is all there.
+        A sentence that names the pages without text; empty if there are none.
 
     Raises:
-        UnreadableFile: There is no text in it; says why and what to do.
-        ScannedPages: There are pages without text, and no model was asked.
-        OSError: The disk is full, or the chat was purged meanwhile.
+        UnreadableFile: If the file has no text. The message says why and what to do.
+        ScannedPages: If there are pages without text and `transcribed` is None.
+        OSError: If the disk is full or the chat was purged in the meantime.
     """
     original = files.original(resource)
     kind = NOTE if resource.resource_type == "note" else kind_of(original)
-    with files.writing_text(resource) as place:
-        extracted = extract(original, kind, place, words)
-        if extracted.missing and words is None:
+    with files.writing_text(resource) as text_path:
+        extracted = extract(original, kind, text_path, transcribed)
+        if extracted.missing and transcribed is None:
             raise ScannedPages(extracted)
         if not extracted.text:
-            msg = f"{resource.name!r} holds nothing but blanks."
+            msg = f"{resource.name!r} contains only whitespace."
             raise UnreadableFile(msg)
     if not extracted.missing:
         return ""
-    return f"{named(extracted.missing)} of {extracted.pages} could not be read as text."
+    return f"{page_label(extracted.missing)} of {extracted.pages} could not be read as text."
 
 
-def named(pages: Sequence[int]) -> str:
-    """Pages as a reader calls them: `Page 3`, or `Pages 2, 5-7`.
+def page_label(pages: Sequence[int]) -> str:
+    """Return a readable label for pages, such as `Page 3` or `Pages 2, 5-7`.
 
     Args:
-        pages: Their numbers, rising; at least one.
+        pages: Page numbers in ascending order; at least one.
     """
     spans: list[list[int]] = []
     for page in pages:
@@ -75,20 +75,20 @@ def named(pages: Sequence[int]) -> str:
             spans[-1][1:] = [page]
         else:
             spans.append([page])
-    told = ", ".join("-".join(map(str, span)) for span in spans[:MOST_SPANS])
-    return f"{'Pages' if len(pages) > 1 else 'Page'} {told}{', …' if len(spans) > MOST_SPANS else ''}"
+    ranges = ", ".join("-".join(map(str, span)) for span in spans[:MAX_SPANS])
+    return f"{'Pages' if len(pages) > 1 else 'Page'} {ranges}{', …' if len(spans) > MAX_SPANS else ''}"
 
 
 def keep_words(resource: Resource, files: Files, words: str) -> None:
-    """Keep what a model made of a file as its text. Blocking."""
-    with files.writing_text(resource) as place:
-        place.write_text(words, encoding="utf-8", errors="replace")
+    """Store a model's transcription of a file as its text. Blocking."""
+    with files.writing_text(resource) as text_path:
+        text_path.write_text(words, encoding="utf-8", errors="replace")
 
 
-def beginning(resource: Resource, files: Files) -> str:
-    """How a file's text begins; empty for one that has none. Blocking."""
+def text_preview(resource: Resource, files: Files) -> str:
+    """Return the beginning of a file's text; empty if it has no text. Blocking."""
     try:
         with files.text(resource).open(encoding="utf-8", errors="ignore") as text:
-            return " ".join(text.read(BEGINNING).split())
+            return " ".join(text.read(PREVIEW_CHARACTERS).split())
     except FileNotFoundError:
         return ""

@@ -1,4 +1,4 @@
-"""What callers give to the memories, checked before anything is done with it."""
+"""Validation of the arguments passed to the memories."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,62 +9,64 @@ from typing import Final
 from cognition.errors import InvalidInput
 
 LONGEST_ID: Final = 200
+"""Maximum length of a source id in characters."""
 
-MOST: Final = 1_000_000
-"""Of whatever is counted: more than anybody has, and few enough for every engine beneath."""
+MAX_COUNT: Final = 1_000_000
+"""Maximum limit of a query: more items than a user will ever have, and accepted by every engine."""
 
 
 class UnknownSource(InvalidInput):
-    """There is no such source; the message names the ids of those there are that are the nearest.
+    """An unknown source. The message suggests the most similar ids.
 
     Args:
-        source_id: What was asked for.
-        ids: Those of all sources.
+        source_id: The requested id.
+        ids: The ids of all sources.
     """
 
     def __init__(self, source_id: str, ids: Sequence[str]) -> None:
-        near = get_close_matches(source_id, ids, 5, 0.3)
-        nearest = f" The nearest ids are: {', '.join(map(repr, near))}." if near else ""
-        super().__init__(f"No source has the id {short_repr(source_id)}.{nearest}")
+        matches = get_close_matches(source_id, ids, 5, 0.3)
+        hint = f" The nearest ids are: {', '.join(map(repr, matches))}." if matches else ""
+        super().__init__(f"No source has the id {short_repr(source_id)}.{hint}")
 
 
 def checked_id(source_id: object) -> str:
-    """The id of a source without spaces around it.
+    """Return a source id without surrounding whitespace.
 
     Raises:
-        InvalidInput: It is no text, blank, too long, or holds what can't be seen, such as half a character.
+        InvalidInput: If it is not a string, is blank or too long, or contains characters that are not
+            printable, such as a lone surrogate.
     """
     tidy = source_id.strip() if isinstance(source_id, str) else ""
     if not tidy.isprintable() or not 0 < len(tidy) <= LONGEST_ID:
-        msg = f"The source_id {short_repr(source_id)} is no id: give 1 to {LONGEST_ID} visible characters."
+        msg = f"Invalid source_id {short_repr(source_id)}: expected 1 to {LONGEST_ID} printable characters."
         raise InvalidInput(msg)
     return tidy
 
 
 def check_limit(name: str, limit: object) -> None:
-    """Refuse a limit that nothing can be found within, or that no engine beneath takes.
+    """Check a limit.
 
     Args:
-        name: What the caller knows it by.
-        limit: As it was given.
+        name: The name of the parameter, for the message.
+        limit: The value.
 
     Raises:
-        InvalidInput: It is no whole number from 1 to `MOST`.
+        InvalidInput: If it is not an integer from 1 to `MAX_COUNT`.
     """
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST:
-        msg = f"The {name} {short_repr(limit)} is none: give a whole number from 1 to {MOST:,}."
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_COUNT:
+        msg = f"Invalid {name} {short_repr(limit)}: expected an integer from 1 to {MAX_COUNT:,}."
         raise InvalidInput(msg)
 
 
 def checked_moment(created_at: float) -> float:
-    """A moment, in unix seconds, that can be shown as a date.
+    """Return a timestamp in unix seconds after checking that it can be shown as a date.
 
     Raises:
-        InvalidInput: It is no number, not finite, or in no year from 1 to 9999.
+        InvalidInput: If it is not a finite number, or is outside the years 1 to 9999.
     """
     try:
         datetime.fromtimestamp(created_at, UTC)
     except (TypeError, ValueError, OverflowError, OSError):
-        msg = f"The created_at {short_repr(created_at)} is none: give unix seconds of a year from 1 to 9999."
+        msg = f"Invalid created_at {short_repr(created_at)}: expected unix seconds in the years 1 to 9999."
         raise InvalidInput(msg) from None
     return created_at

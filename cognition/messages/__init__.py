@@ -1,1 +1,1 @@
-"""The messages of a thread: reducer, history and context window."""
+"""Messages of a thread: reducer, history and context window."""

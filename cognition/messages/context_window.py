@@ -1,4 +1,4 @@
-"""The context gauge: how full the model's context is, and what follows from it."""
+"""The fill level of the model's context, and the trimming of turns that no longer fit."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,24 +8,25 @@ from langchain_core.messages import AIMessage, AnyMessage
 from cognition.messages.history import message_tokens
 
 ADVISED_FROM: Final = 0.3
-"""From here the model is advised to move text to session memory, and files leave the prompt."""
+"""Fill level from which the model is advised to save text in session memory, and files leave the prompt."""
 
 TRIMMED_FROM: Final = 0.6
-"""From here the oldest turns leave the prompt."""
+"""Fill level from which the oldest turns leave the prompt."""
 
-KEPT: Final = 0.45
-"""What the others take then: less than would fit, so that the prompt begins the same for many turns, and the
-provider's cache of it holds."""
+TRIMMED_TO: Final = 0.45
+"""Fill level after trimming. It leaves room, so that the start of the prompt stays the same for many turns
+and the provider can cache it."""
 
 
 def filled(messages: Sequence[AnyMessage], window: int) -> float:
-    """The part of the context that the next prompt takes, 0–1 and above when it would not fit.
+    """Return the share of the context that the next prompt takes; above 1 if it would not fit.
 
-    The provider's last count, with what was said since; an estimate where no answer has a count.
+    Uses the provider's last token count plus an estimate for later messages, or an estimate for all messages
+    if there is no count.
 
     Args:
         messages: The thread, oldest first.
-        window: Tokens that the model works with.
+        window: Size of the context in tokens.
     """
     since: list[AnyMessage] = []
     for message in reversed(messages):
@@ -37,20 +38,21 @@ def filled(messages: Sequence[AnyMessage], window: int) -> float:
 
 
 def in_prompt(turns: list[list[AnyMessage]], window: int) -> list[list[AnyMessage]]:
-    """The newest turns, which take less than 60 % of the context; the newest of all always stays.
+    """Return the newest turns that take less than 60 % of the context; always keep the last one.
 
-    What left stays away: where the cut is depends on the thread alone, and moves when 60 % are reached again.
+    The cut depends only on the thread and moves only when 60 % is reached again, so that turns which left the
+    prompt never return.
 
     Args:
-        turns: Whole turns, oldest first.
-        window: Tokens that the model works with.
+        turns: Complete turns, oldest first.
+        window: Size of the context in tokens.
     """
     first = total = 0
     sizes = [sum(map(message_tokens, turn)) for turn in turns]
     for last, size in enumerate(sizes):
         total += size
         if total >= TRIMMED_FROM * window:
-            while first < last and total > KEPT * window:
+            while first < last and total > TRIMMED_TO * window:
                 total -= sizes[first]
                 first += 1
     return turns[first:]

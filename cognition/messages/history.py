@@ -1,6 +1,6 @@
-"""What of a thread may be sent to a model: pairing, thought signatures and trimming.
+"""Preparation of a thread for a model call: pairing of calls and results, thought signatures and trimming.
 
-Messages stay in the thread exactly as they came. Everything here returns what one call sends.
+The thread itself is never changed. All functions return copies for one call.
 """
 
 from collections.abc import Sequence
@@ -14,24 +14,25 @@ from cognition.text.sanitize import clean
 from cognition.text.tokens import estimate_tokens
 
 STAMP = "cognition"
-"""The key of our own entry in a message's `response_metadata`."""
+"""The key of the project's own entry in a message's `response_metadata`."""
 
-UNANSWERED = "Error: this call was interrupted before it gave a result."
+UNANSWERED = "Error: this call was interrupted before it returned a result."
+"""The result that is sent for a call without one."""
 
 
 def prepare_history(
     messages: Sequence[AnyMessage], model: str, max_tokens: int | None = None
 ) -> list[AnyMessage]:
-    """What may be sent to `model`: system messages, then whole turns that each start with a user's message.
+    """Return the messages to send to `model`: system messages, then complete turns.
 
-    Every call keeps its result; blank messages, results without a call and messages of no known kind are left
-    out. In the newest turn other models' signatures are taken off; of older turns that another model spoke
-    in, only text is sent.
+    Each turn starts with a user's message, and every call has a result. Blank messages, results without a
+    call and messages of unknown types are left out. The newest turn loses the signatures of other models; an
+    older turn with answers of another model is reduced to its text.
 
     Args:
         messages: The thread, oldest first.
-        model: `provider:model` of the call.
-        max_tokens: The budget of the conversation; the oldest turns beyond it are left out.
+        model: The `provider:model` of the call.
+        max_tokens: Maximum tokens of the conversation; older turns beyond it are left out. None for no limit.
     """
     system = [m for m in messages if isinstance(m, SystemMessage)]
     turns = split_turns([m for m in messages if not isinstance(m, SystemMessage)])
@@ -43,7 +44,7 @@ def prepare_history(
 
 
 def split_turns(messages: Sequence[AnyMessage]) -> list[list[AnyMessage]]:
-    """Whole turns: a user's message and all up to the next. What stands before the first one is left out."""
+    """Split messages into turns, each from one user's message to the next. Drop messages before the first."""
     turns: list[list[AnyMessage]] = []
     for message in messages:
         if isinstance(message, HumanMessage):
@@ -55,7 +56,7 @@ def split_turns(messages: Sequence[AnyMessage]) -> list[list[AnyMessage]]:
 
 
 def trim_turns(turns: list[list[AnyMessage]], max_tokens: int) -> list[list[AnyMessage]]:
-    """The newest turns that fit the budget together; the newest of all always stays."""
+    """Return the newest turns that fit a token budget together; always keep the last one."""
     kept, spent = 0, 0
     for turn in reversed(turns):
         spent += sum(map(message_tokens, turn))
@@ -66,7 +67,7 @@ def trim_turns(turns: list[list[AnyMessage]], max_tokens: int) -> list[list[AnyM
 
 
 def strip_signatures(message: AnyMessage) -> AnyMessage:
-    """A copy without thought signatures and thoughts, for a model that did not issue them."""
+    """Return a copy without thoughts and thought signatures, for a model that did not issue them."""
     if not isinstance(message, AIMessage):
         return message
     content: str | list[Any] = message.content
@@ -77,26 +78,26 @@ def strip_signatures(message: AnyMessage) -> AnyMessage:
 
 
 def has_media(message: AnyMessage) -> bool:
-    """Whether a user's or a tool's message holds anything but text."""
+    """Return True if a user's or tool's message contains anything other than text."""
     parts = [] if isinstance(message, AIMessage) else message.content
     return isinstance(parts, list) and not all(map(_is_text, parts))
 
 
 def without_media(message: AnyMessage) -> AnyMessage:
-    """A copy with a text in place of each part that is none, for a provider that can't take them."""
+    """Return a copy with a text in place of each other part, for a provider that rejects them."""
     if not has_media(message):
         return message
-    content = [part if _is_text(part) else _unshown(part) for part in message.content]
+    content = [part if _is_text(part) else _placeholder(part) for part in message.content]
     return message.model_copy(update={"content": content})
 
 
 def made_by(message: AnyMessage) -> str:
-    """The `provider:model` that wrote a message, as stamped by `Models`; empty when unknown."""
+    """Return the `provider:model` that wrote a message, as stamped by `Models`; empty if unknown."""
     return str(message.response_metadata.get(STAMP, {}).get("model", ""))
 
 
 def has_content(message: AnyMessage) -> bool:
-    """Whether a message says or carries anything."""
+    """Return True if a message has text or other content."""
     if isinstance(message.content, str):
         return bool(message.content.strip())
     return bool(message.text.strip()) or any(
@@ -105,7 +106,7 @@ def has_content(message: AnyMessage) -> bool:
 
 
 def message_tokens(message: AnyMessage) -> int:
-    """About how many tokens a message takes; media count as 258, Gemini's figure for one image tile."""
+    """Estimate the tokens of a message. Media count as 258, Gemini's figure for an image tile."""
     calls = sum(estimate_tokens(str(call["args"])) for call in getattr(message, "tool_calls", ()))
     if isinstance(message.content, str):
         return 4 + calls + estimate_tokens(message.content)
@@ -130,16 +131,16 @@ def _newest_turn(turn: list[AnyMessage], model: str) -> list[AnyMessage]:
 
 
 def _paired(turn: list[AnyMessage]) -> list[AnyMessage]:
-    """The turn with each message of calls followed by exactly its results, in the order of the calls."""
+    """Return the turn with each message of calls followed by exactly its results, in call order."""
     results = _results(turn)
     paired: list[AnyMessage] = []
-    for place, message in enumerate(turn):
+    for index, message in enumerate(turn):
         if isinstance(message, AIMessage):
             if not message.tool_calls and not has_content(message):
                 continue
             paired.append(message)
             for call in message.tool_calls:
-                answers = results.get((place, call["id"]), [])
+                answers = results.get((index, call["id"]), [])
                 paired.append(answers.pop(0) if answers else _unanswered(call))
         elif isinstance(message, HumanMessage):
             paired.append(message)
@@ -147,12 +148,12 @@ def _paired(turn: list[AnyMessage]) -> list[AnyMessage]:
 
 
 def _results(turn: list[AnyMessage]) -> dict[tuple[int, str | None], list[ToolMessage]]:
-    """The results by the place and the id of their calls: there are providers whose ids begin anew."""
+    """Group results by the index and id of their calls; some providers reuse the same ids in each message."""
     results: dict[tuple[int, str | None], list[ToolMessage]] = {}
     called: dict[str | None, int] = {}
-    for place, message in enumerate(turn):
+    for index, message in enumerate(turn):
         if isinstance(message, AIMessage):
-            called |= {call["id"]: place for call in message.tool_calls}
+            called |= {call["id"]: index for call in message.tool_calls}
         elif isinstance(message, ToolMessage) and message.tool_call_id in called:
             key = called[message.tool_call_id], message.tool_call_id
             results.setdefault(key, []).append(message)
@@ -164,7 +165,7 @@ def _unanswered(call: ToolCall) -> ToolMessage:
 
 
 def _encodable(message: AnyMessage) -> AnyMessage:
-    """The message, or a copy without what no request can hold: half characters, and parts of blank text."""
+    """Return the message without lone surrogates and blank text parts, which no request can contain."""
     content: str | list[Any] = message.content
     if isinstance(message, AIMessage):
         return message
@@ -191,9 +192,12 @@ def _is_text(part: Any) -> bool:
     return isinstance(part, str) or (isinstance(part, dict) and part.get("type") == "text")
 
 
-def _unshown(part: Any) -> dict[str, Any]:
+def _placeholder(part: Any) -> dict[str, Any]:
     kind = str(part.get("type", "")) if isinstance(part, dict) else type(part).__name__
-    return {"type": "text", "text": f"[Here was a part of type {short_repr(kind)} that could not be read.]"}
+    return {
+        "type": "text",
+        "text": f"[A part of type {short_repr(kind)} was removed because it could not be read.]",
+    }
 
 
 def _text_only(message: AIMessage) -> AIMessage:

@@ -1,4 +1,4 @@
-"""How writes to a thread's messages add up."""
+"""The reducer for the messages of a thread."""
 
 from collections.abc import Sequence
 from reprlib import repr as short_repr
@@ -12,14 +12,14 @@ from cognition.errors import InvalidInput
 
 
 def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) -> list[AnyMessage]:
-    """Apply writes one after the other: a message is appended, replaces the one of its id, or removes it.
+    """Apply writes in order: each message is appended, replaces the message with its id, or removes it.
 
-    What LangGraph's `add_messages` does write by write, in one pass: a thread is rebuilt from hundreds of
-    writes at the start of each turn, and passing over the whole list for each would grow with its square.
-    Folding two batches gives the same as folding their concatenation, which the delta channel relies on.
+    Gives the same result as LangGraph's `add_messages` for each write, but in one pass: a thread is rebuilt
+    from hundreds of writes at the start of each turn, and one pass over the list per write would take
+    quadratic time. The delta channel requires that folding two batches equals folding their concatenation.
 
     Raises:
-        InvalidInput: What is written is no message, or a message to be removed is not there.
+        InvalidInput: If a write is not a message, or a message to remove does not exist.
     """
     kept = {cast("str", message.id): message for message in messages}
     for write in writes:
@@ -28,7 +28,7 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
                 kept.clear()
             elif isinstance(message, RemoveMessage):
                 if kept.pop(cast("str", message.id), None) is None:
-                    msg = f"The message {message.id!r} can't be removed: the thread has none of that id."
+                    msg = f"Can't remove the message {message.id!r}: the thread has no message with this id."
                     raise InvalidInput(msg)
             else:
                 message.id = message.id or str(uuid4())
@@ -37,9 +37,9 @@ def fold_messages(messages: Sequence[AnyMessage], writes: Sequence[Messages]) ->
 
 
 def _messages(write: Messages) -> list[AnyMessage]:
-    many = write if isinstance(write, list) else [write]
+    messages = write if isinstance(write, list) else [write]
     try:
-        return [cast("AnyMessage", message_chunk_to_message(m)) for m in convert_to_messages(many)]
+        return [cast("AnyMessage", message_chunk_to_message(m)) for m in convert_to_messages(messages)]
     except (NotImplementedError, ValueError) as error:
-        msg = f"{short_repr(write)} can't be read as messages: write {{'role': 'user', 'content': '…'}}."
+        msg = f"Invalid messages {short_repr(write)}: expected {{'role': 'user', 'content': '…'}}, or a list."
         raise InvalidInput(msg) from error

@@ -1,1 +1,1 @@
-"""Chat models behind one seam: client, outcomes, retries and prices."""
+"""Chat models: client, outcomes, retries and prices."""

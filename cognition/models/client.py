@@ -1,6 +1,6 @@
-"""The one seam to the language models: messages in, a checked answer or a typed failure out.
+"""The client of the chat models: takes messages, returns a checked answer or a typed failure.
 
-Nothing else in the project names a provider.
+No module outside this package imports a provider's library.
 """
 
 import asyncio
@@ -36,11 +36,13 @@ from cognition.text.truncate import shorten
 logger = logging.getLogger(__name__)
 
 GEMINI: Final = "google_genai"
-REASON_CHARACTERS: Final = 400
-"""Of what a provider says of a failure: proxies send whole pages."""
+"""LangChain's name of the Gemini provider."""
 
-UNREADABLE: Final = (ValueError, TypeError, KeyError)
-"""What clients raise at a content block that they can't translate, before they send anything."""
+REASON_CHARACTERS: Final = 400
+"""Maximum characters of a provider's error message; proxies send whole pages."""
+
+CONVERSION_ERRORS: Final = (ValueError, TypeError, KeyError)
+"""The exceptions that clients raise for a content block they can't convert, before they send anything."""
 
 
 @runtime_checkable
@@ -49,11 +51,11 @@ class _Closable(Protocol):
 
 
 class ModelMissing(Unavailable):
-    """A model that the settings name can't be built; the message says what is missing."""
+    """A configured model can't be created. The message says what is missing."""
 
 
 class Models:
-    """The chat models of a process, each built at its first call."""
+    """The chat models of a process, each created at its first call."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -63,24 +65,24 @@ class Models:
 
     @property
     def rehearsed(self) -> bool:
-        """Whether the models are played by the rehearsal, for want of the provider's key."""
+        """True if the rehearsal server stands in for any model, because the provider's key is not set."""
         return any(self.rehearses(role) for role in get_args(Role))
 
     def rehearses(self, role: Role) -> bool:
-        """Whether the model of one role is played."""
+        """Return True if the rehearsal server stands in for the model of a role."""
         return self.settings.google_api_key is None and self.name(role).startswith(GEMINI)
 
     def reads(self, role: Role, medium: str) -> bool:
-        """Whether the model of a role can look at `image`, `audio` or `video`; blocking."""
+        """Return True if the model of a role accepts `image`, `audio` or `video` input. Blocking."""
         return bool((self.chat(role).profile or {}).get(f"{medium}_inputs"))
 
     @property
     def budget(self) -> int:
-        """Tokens that a conversation takes of a prompt at most; its oldest turns beyond it are not sent."""
+        """Maximum tokens of the conversation in a prompt; the oldest turns beyond it are not sent."""
         return int(self.settings.context_tokens * TRIMMED_FROM)
 
     def name(self, role: Role) -> str:
-        """The `provider:model` behind a role."""
+        """Return the `provider:model` of a role."""
         match role:
             case "MODEL_LITE":
                 return self.settings.model_lite
@@ -101,22 +103,22 @@ class Models:
         seconds: float | None = None,
         notify: Notify = lambda event: None,
     ) -> Answer | Failure:
-        """Ask the model of a role, with retries, time limit and fall-back.
+        """Call the model of a role, with retries, a time limit and fall-backs.
 
         Args:
-            role: Whose model answers.
-            messages: System messages and the thread, oldest first; what may be sent of it is decided here.
-            tools: What the model may call.
-            fall_back: Whether lower levels stand in when this one is down after its retries.
-            seconds: Time left for the call, if less than the limit of the settings.
-            notify: Gets a `retry` event before each new attempt, so that clients drop what was streamed,
-                and a `fallback` event before another level's.
+            role: The role.
+            messages: System messages and the thread, oldest first; `prepare_history` selects what to send.
+            tools: The tools that the model may call.
+            fall_back: True to fall back to lower levels if this one is unavailable after its retries.
+            seconds: Seconds left for the call; the limit in the settings applies too.
+            notify: Receives a `retry` event before each new attempt, so that clients discard the streamed
+                text, and a `fallback` event before each fall-back.
         """
         started = monotonic()
         roles: list[Role] = [role]
         if fall_back and role != "MODEL_DISTILLATION":
             roles += lower_levels(role)
-        down: list[str] = []
+        unavailable: list[str] = []
         calls = 0
         left = float("inf") if seconds is None else seconds
         for candidate in roles:
@@ -126,12 +128,12 @@ class Models:
             calls += trying.statistics.get("attempt_number", 0) if limit > 0 else 0
             if isinstance(outcome, Answer) or outcome.kind != "unavailable":
                 break
-            down.append(outcome.model)
+            unavailable.append(outcome.model)
             if candidate == roles[-1] or monotonic() - started >= left:
                 break
             notify({"type": "fallback", "model": outcome.model, "reason": outcome.sentence})
         if isinstance(outcome, Answer):
-            outcome = replace(outcome, fallbacks=tuple(down))
+            outcome = replace(outcome, fallbacks=tuple(unavailable))
         return replace(outcome, seconds=monotonic() - started, calls=calls)
 
     async def _call_one(
@@ -153,33 +155,33 @@ class Models:
         except UnusableAnswer as error:
             return Failure(error.kind, str(error), role, model)
         except TimeoutError:
-            told = (
+            reason = (
                 f"{model} took more than {limit:.0f} seconds."
                 if limit > 0
-                else f"No time is left for {model}."
+                else f"No time was left to call {model}."
             )
-            return Failure("unavailable", told, role, model)
+            return Failure("unavailable", reason, role, model)
         except (ModelError, httpx.TransportError, httpx2.TransportError) as error:
             return _failure(error, role, model)
         except ModelMissing as error:
             return Failure("refused", str(error), role, model)
-        except Exception as error:  # at an answer that is none, a client raises whatever its parsers do
-            logger.exception("the answer of %s can't be read", model)
-            told = shorten(f"{type(error).__name__}: {error}", REASON_CHARACTERS)
-            return Failure("unavailable", f"{model} answered what can't be read ({told}).", role, model)
+        except Exception as error:  # clients let the exceptions of their parsers through
+            logger.exception("can't parse the answer of %s", model)
+            reason = shorten(f"{type(error).__name__}: {error}", REASON_CHARACTERS)
+            return Failure("unavailable", f"{model} returned an invalid response ({reason}).", role, model)
         return Answer(_stamped(answer, role, model), role, model, 0.0)
 
     async def aclose(self) -> None:
-        """Close the connections of the models that have some."""
+        """Close the connections of the models."""
         for chat in self._chats.values():
             if isinstance(chat, _Closable):
                 await chat.aclose()
 
     def chat(self, role: Role) -> BaseChatModel:
-        """The bare chat model of a role, built at the first call; blocking.
+        """Return the chat model of a role without tools; create it at the first call. Blocking.
 
         Raises:
-            ModelMissing: Its provider is unknown, not installed or without its key.
+            ModelMissing: If the provider is unknown, not installed or lacks its API key.
         """
         name, distils = key = (self.name(role), role == "MODEL_DISTILLATION")
         with self._building:
@@ -191,36 +193,36 @@ class Models:
             return self._chats[key]
 
     def build_all(self) -> None:
-        """Build the model of every role, so that one that can't be used is refused at the start; blocking.
+        """Create the models of all roles, so that invalid settings fail at startup. Blocking.
 
         Raises:
-            ModelMissing: One can't be built.
+            ModelMissing: If a model can't be created.
         """
         for role in get_args(Role):
             self.chat(role)
 
     async def _runnable(self, role: Role, tools: Sequence[BaseTool]) -> Model:
-        """The role's model with its tools bound; their schemas are translated once and not at every call."""
+        """Return the model of a role with tools bound; cached, so that schemas are converted only once."""
         key = (self.name(role), role == "MODEL_DISTILLATION", *map(id, tools))
         if key not in self._bound:
             chat = await asyncio.to_thread(self.chat, role)
-            # The tools are kept beside the model, so that no other object takes their identity.
+            # Keeps the tools alive, so that no other object can get their ids, which are part of the key.
             self._bound[key] = tools, with_tools(chat, tools)
         return self._bound[key][1]
 
     def _build(self, name: str, distils: bool) -> BaseChatModel:
-        from langchain.chat_models import init_chat_model  # noqa: PLC0415  # a second of imports, at the first call
+        from langchain.chat_models import init_chat_model  # noqa: PLC0415  # takes a second to import
 
         provider, _, model = name.partition(":")
-        # Some models take no temperature, and warn at every call.
+        # Some models ignore the temperature and warn at every call.
         warnings.filterwarnings("ignore", message=".*uses fixed sampling defaults")
         options: dict[str, Any] = {"temperature": 0} if distils else {}
         if provider == GEMINI:
             key = self.settings.google_api_key
             url = self.settings.gemini_url or None
             options |= {
-                "api_version": "v1beta",  # v1 refuses tools on older models and preview models altogether
-                "max_retries": 1,  # one attempt: the retries are ours
+                "api_version": "v1beta",  # v1 rejects tools for older models and serves no preview models
+                "max_retries": 1,  # one attempt; `call` retries
                 "include_thoughts": False,
                 "base_url": url if key else rehearsal_url(),
                 "google_api_key": key.get_secret_value() if key else "rehearsal",
@@ -231,13 +233,13 @@ class Models:
 
 
 async def _ask(runnable: Model, sent: list[AnyMessage]) -> AIMessage:
-    """One attempt, and another with less where the signatures or the media can't be taken.
+    """Make one attempt, and another without signatures or media if the model rejects them.
 
-    Else one picture that is broken would keep its whole thread from ever being answered again.
+    Otherwise a single broken image would block its thread forever.
     """
     try:
         return await runnable.ainvoke(sent)
-    except (ModelInvalidRequestError, *UNREADABLE) as error:
+    except (ModelInvalidRequestError, *CONVERSION_ERRORS) as error:
         if isinstance(error, ModelInvalidRequestError) and _is_about_signatures(error):
             return await runnable.ainvoke([strip_signatures(m) for m in sent])
         if not any(map(has_media, sent)):
@@ -252,11 +254,11 @@ def _is_about_signatures(error: ModelInvalidRequestError) -> bool:
 def _failure(error: Exception, role: Role, model: str) -> Failure:
     if isinstance(error, ContextOverflowError):
         return Failure("refused", f"The conversation is too long for {model}. Start a new chat.", role, model)
-    told = str(getattr(error.__cause__, "message", "") or error).strip() or type(error).__name__
-    reason = shorten(told, REASON_CHARACTERS)
+    text = str(getattr(error.__cause__, "message", "") or error).strip() or type(error).__name__
+    reason = shorten(text, REASON_CHARACTERS)
     if is_retryable(error):
-        return Failure("unavailable", f"{model} can't be reached: {reason}", role, model)
-    return Failure("refused", f"{model} refused the request: {reason}", role, model)
+        return Failure("unavailable", f"{model} is unavailable: {reason}", role, model)
+    return Failure("refused", f"{model} rejected the request: {reason}", role, model)
 
 
 def _stamped(message: AIMessage, role: Role, model: str) -> AIMessage:
@@ -268,9 +270,9 @@ def _stamped(message: AIMessage, role: Role, model: str) -> AIMessage:
 
 @cache
 def freeze_gc() -> None:
-    """Keep all that exists now out of later collections; once in a process, when its imports are done.
+    """Exclude all existing objects from garbage collection; once per process, after its imports.
 
-    Two hundred thousand objects are walked at each full collection otherwise, a sixth of the CPU of a process
+    Otherwise each full collection visits 200,000 objects, which takes a sixth of the CPU time of a process
     that makes many model calls. Blocks for a tenth of a second.
     """
     gc.collect()

@@ -1,4 +1,4 @@
-"""Tools as Gemini takes them."""
+"""Declaration of tools for Gemini."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -13,8 +13,8 @@ Model = Runnable[LanguageModelInput, AIMessage]
 
 
 def with_tools(chat: BaseChatModel, tools: Sequence[BaseTool]) -> Model:
-    """Return a model with tools, declared as Gemini accepts them if it is Gemini."""
-    from langchain_google_genai import ChatGoogleGenerativeAI  # noqa: PLC0415  # loaded with the first model
+    """Bind tools to a model, with Gemini's own declarations if it is Gemini."""
+    from langchain_google_genai import ChatGoogleGenerativeAI  # noqa: PLC0415  # imported with the first model
 
     if not tools:
         return chat
@@ -24,12 +24,12 @@ def with_tools(chat: BaseChatModel, tools: Sequence[BaseTool]) -> Model:
 
 
 def declarations(tools: Sequence[BaseTool]) -> Any:
-    """The tools as Gemini takes them, translated once.
+    """Return the tools as Gemini's function declarations.
 
-    What `bind_tools` binds is translated anew at every call, and what is translated is copied to its last
-    field before it is sent: a fifth of a short turn. Nothing changes this object, so it is its own copy.
+    With `bind_tools`, the client would convert the tools at every call and deep-copy the result before it
+    sends them, which takes a fifth of a short turn. Nothing modifies this object, so it is its own copy.
     """
-    from google.genai.types import Tool  # noqa: PLC0415  # loaded with the first model
+    from google.genai.types import Tool  # noqa: PLC0415  # imported with the first model
     from langchain_google_genai._function_utils import (  # noqa: PLC0415
         convert_to_genai_function_declarations,
     )

@@ -1,4 +1,4 @@
-"""When and how often a model is asked again."""
+"""The retry policy of model calls."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -13,18 +13,19 @@ from cognition.levels import Role
 from cognition.models.outcome import Malformed
 
 ATTEMPTS: Final = 3
-"""Calls of one level before it counts as down."""
+"""Maximum attempts per level before it counts as unavailable."""
 
 Notify = Callable[[dict[str, Any]], None]
+"""A receiver of events."""
 
 
 def attempts(deadline: float, role: Role, notify: Notify) -> AsyncRetrying:
-    """The attempts of one call, with the pauses that the server asks for.
+    """Return the attempts of one call; pauses follow the server's `RetryInfo`, or back off exponentially.
 
     Args:
-        deadline: When to give up, on the monotonic clock.
-        role: Whose model is called.
-        notify: Gets a `retry` event before each new attempt.
+        deadline: The time to give up, on the monotonic clock.
+        role: The role of the model.
+        notify: Receives a `retry` event before each new attempt.
     """
     backoff = wait_exponential_jitter(initial=0.5, max=8)
 
@@ -51,20 +52,20 @@ def attempts(deadline: float, role: Role, notify: Notify) -> AsyncRetrying:
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Whether the same call may succeed a moment later: 429, 5xx, transport errors, one malformed answer."""
+    """Return True if a retry may succeed: for 429, 5xx, transport errors and malformed answers."""
     if isinstance(error, ModelError):
         return bool(error.is_retryable)
     return isinstance(error, (Malformed, httpx.TransportError, httpx2.TransportError))
 
 
 def server_delay(error: BaseException | None) -> float | None:
-    """The seconds that the server asked to wait (Google's `RetryInfo`), or None when it named none."""
-    told: Any = getattr(error.__cause__, "details", None) if error else None
+    """Return the delay in seconds that the server requested (Google's `RetryInfo`); None if it gave none."""
+    body: Any = getattr(error.__cause__, "details", None) if error else None
     try:
-        details = [one for one in told["error"]["details"] if str(one["@type"]).endswith("RetryInfo")]
+        details = [one for one in body["error"]["details"] if str(one["@type"]).endswith("RetryInfo")]
         delay = float(details[0]["retryDelay"].removesuffix("s"))
     except (TypeError, LookupError, AttributeError, ValueError):
-        return None  # proxies answer in shapes of their own
+        return None  # proxies use other formats
     return delay if delay >= 0 else None
 
 

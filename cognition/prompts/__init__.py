@@ -1,1 +1,1 @@
-"""Prompts, one module per graph."""
+"""Prompts, one module per graph, plus shared prompt blocks."""

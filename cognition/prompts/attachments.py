@@ -1,4 +1,4 @@
-"""What models are asked of files, and how files stand before them."""
+"""Prompt blocks for the files of a chat."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -6,32 +6,33 @@ from typing import Final
 from cognition.storage.resources import Resource
 from cognition.text.blocks import block
 
-SEARCH: Final = 'This is a summary and not the file: for what it holds call `search_sessions_context` with source_id="{id}".'
+SEARCH_HINT: Final = 'This is a summary, not the file: to find its contents, call `search_sessions_context` with source_id="{id}".'
+"""The line under a summary that tells the model how to search the file."""
 
 
 def context_blocks(resources: Sequence[Resource], texts: Mapping[str, str]) -> str:
-    """The files of a chat as they stand in a prompt: whole, or as a summary with the way to the rest.
+    """Render the files of a chat for a prompt: in full, or as a summary with a search hint.
 
     Args:
-        resources: The files, in the order in which they are shown.
-        texts: The whole texts of those that are shown whole, by resource id.
+        resources: The files, in display order.
+        texts: The full texts of the files to show in full, by resource id.
     """
-    shown = [
+    blocks = [
         smart_context(resource, texts.get(resource.id, ""))
         for resource in resources
         if resource.id in texts or resource.status == "VECTORIZED_SUM_UP"
     ]
-    return "\n\n".join(shown)
+    return "\n\n".join(blocks)
 
 
 def smart_context(resource: Resource, text: str = "") -> str:
-    """One file as it stands in a prompt; nothing in it can close its block.
+    """Render one file for a prompt. Its content is escaped, so it can't close the block.
 
     Args:
         resource: The file.
-        text: Its whole text; empty for its summary.
+        text: The full text; empty to show the summary instead.
     """
-    body = text or f"{resource.summary}\n\n{SEARCH.format(id=resource.id)}"
+    body = text or f"{resource.summary}\n\n{SEARCH_HINT.format(id=resource.id)}"
     return block(
         "smart_context",
         body,
@@ -43,14 +44,14 @@ def smart_context(resource: Resource, text: str = "") -> str:
 
 
 def reference_block(resource: Resource) -> str:
-    """What stands in a stored message in place of a file that came with it."""
+    """Return the block that replaces an attached file in a stored message."""
     return block("attachment", resource.name, mime_type=resource.mime, resource_id=resource.id)
 
 
 def refusal_block(reason: str) -> str:
-    """What stands in a stored message in place of a file that was not taken.
+    """Return the block that replaces a rejected attachment in a stored message.
 
     Args:
-        reason: Why, in a sentence.
+        reason: The reason for the rejection, as a sentence.
     """
     return block("attachment", reason, status="refused")

@@ -1,4 +1,4 @@
-"""The Gemini stand-in: keyless mode, tests and benchmarks speak to it over real HTTP."""
+"""The rehearsal server: a stand-in for Gemini over HTTP, for use without a key, tests and benchmarks."""
 
 from cognition.rehearsal.responder import NOTICE
 from cognition.rehearsal.script import Call, Reply, Request, Script

@@ -15,22 +15,23 @@ from cognition.rehearsal.refusals import Refusal, check_key, check_model, check_
 from cognition.rehearsal.script import Reply, Request
 
 METHODS = ("generateContent", "streamGenerateContent", "countTokens")
+"""The supported methods of a model."""
 
 
 class Player(Protocol):
-    """Who decides what is said, and keeps what was asked."""
+    """The source of replies, which also records requests."""
 
     models: list[str]
 
     def reply(self, request: Request) -> Reply:
-        """The reply to a request that Gemini would serve."""
+        """Return the reply to a valid request."""
 
-    def refused(self, request: Request, refusal: Refusal) -> None:
-        """Take note of a request that was refused."""
+    def record_refusal(self, request: Request, refusal: Refusal) -> None:
+        """Record a rejected request."""
 
 
 def build_app(player: Player) -> Starlette:
-    """The application, under the paths of v1 and v1beta."""
+    """Build the application, under the paths of v1 and v1beta."""
 
     async def list_models(http: HttpRequest) -> Response:
         return _json({"models": [_model(name) for name in player.models]})
@@ -44,43 +45,43 @@ def build_app(player: Player) -> Starlette:
         check_model(model)
         if method not in METHODS:
             raise Refusal(404, "NOT_FOUND", f"The method {method!r} is not found.")
-        request = _checked(player, model, method, _read(await http.body()))
+        request = _checked(player, model, method, _parse(await http.body()))
         if method == "countTokens":
             return _json({"totalTokens": replies.count_tokens(request.body)})
-        return await _played(request, player.reply(request))
+        return await _respond(request, player.reply(request))
 
     return Starlette(
         routes=[
             route
             for version in ("v1", "v1beta")
             for route in (
-                Route(f"/{version}/models", _refusing(list_models)),
-                Route(f"/{version}/models/{{model}}", _refusing(get_model)),
-                Route(f"/{version}/models/{{call:path}}", _refusing(call_model), methods=["POST"]),
+                Route(f"/{version}/models", _with_errors(list_models)),
+                Route(f"/{version}/models/{{model}}", _with_errors(get_model)),
+                Route(f"/{version}/models/{{call:path}}", _with_errors(call_model), methods=["POST"]),
             )
         ]
     )
 
 
-def _read(body: bytes) -> dict[str, Any]:
+def _parse(body: bytes) -> dict[str, Any]:
     try:
-        read = orjson.loads(body)
+        payload = orjson.loads(body)
     except orjson.JSONDecodeError:
-        read = None
-    if not isinstance(read, dict):
+        payload = None
+    if not isinstance(payload, dict):
         raise Refusal(400, "INVALID_ARGUMENT", "Invalid JSON payload received.")
-    return read
+    return payload
 
 
 def _checked(player: Player, model: str, method: str, body: dict[str, Any]) -> Request:
     try:
         return Request(model, method, body, check_request(model, body))
     except Refusal as refusal:
-        player.refused(Request(model, method, body), refusal)
+        player.record_refusal(Request(model, method, body), refusal)
         raise
 
 
-async def _played(request: Request, reply: Reply) -> Response:
+async def _respond(request: Request, reply: Reply) -> Response:
     await asyncio.sleep(reply.latency)
     if refusal := replies.refusal_of(reply):
         raise refusal
@@ -91,7 +92,7 @@ async def _played(request: Request, reply: Reply) -> Response:
     return _json(replies.response(request, reply))
 
 
-def _refusing(
+def _with_errors(
     endpoint: Callable[[HttpRequest], Awaitable[Response]],
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def respond(http: HttpRequest) -> Response:
@@ -117,7 +118,7 @@ async def _broken(reply: Reply) -> AsyncIterator[bytes]:
 
 
 async def _fail(reply: Reply) -> None:
-    """Stay silent until the client leaves or the server stops, or break the connection, as scripted."""
+    """Send nothing until the client or the server disconnects, or break the connection, as scripted."""
     if reply.failure == "stall":
         await asyncio.Event().wait()
     if reply.failure == "drop":

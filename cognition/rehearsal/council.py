@@ -1,4 +1,4 @@
-"""A council in the keyless rehearsal: experts who quote their method, and a rapporteur who counts."""
+"""Rehearsed councils: experts quote steps of their method, and the rapporteur counts their stances."""
 
 import json
 import re
@@ -12,48 +12,48 @@ from cognition.rehearsal.script import Request
 
 
 class Lines(NamedTuple):
-    """What the players say, in one language."""
+    """The texts of a rehearsed council in one language."""
 
     method: str
-    moved: str
-    held: str
+    convinced: str
+    unconvinced: str
     answers: Sequence[tuple[str, str]]
-    """A stance and a sentence for it: one that is for it, one against, one that can be won over."""
+    """Stances, each with a sentence: in favour, against, and conditional. Only the last may change."""
     headings: Sequence[str]
     unknown: str
     brief: str
 
 
 ENGLISH: Final = Lines(
-    method="As {role}, step {number} of my method: {step}",
-    moved="{who} has won me over.",
-    held="I have read the others and hold to my answer.",
+    method="Step {number} of my method as {role}: {step}",
+    convinced="{who} has convinced me.",
+    unconvinced="I have read the other contributions and stand by my answer.",
     answers=(
-        ("Yes, step by step", "Yes, in small steps that can each be taken back."),
-        ("Not yet", "Not before it is known what doing nothing costs."),
-        ("Only on conditions", "Only once the conditions that I named are met."),
+        ("Yes, step by step", "Yes, in small steps that can each be undone."),
+        ("Not yet", "Not before we know the cost of doing nothing."),
+        ("Only with conditions", "Only if clear conditions are agreed and met."),
     ),
-    headings=("Consensus", "Divergences", "Minority report", "What stays unknown"),
+    headings=("Consensus", "Divergences", "Minority report", "What remains unknown"),
     unknown="Everything: this is a rehearsal, and no model has thought about the question.",
-    brief="The newest that was said: {last}",
+    brief="The last message of the chat: {last}",
 )
 FRENCH: Final = Lines(
-    method="En tant que {role}, étape {number} de ma méthode : {step}",
-    moved="{who} m'a convaincu.",
-    held="J'ai lu les autres et je maintiens ma réponse.",
+    method="Étape {number} de ma méthode en tant que {role} : {step}",
+    convinced="{who} m'a convaincu.",
+    unconvinced="J'ai lu les autres contributions et je maintiens ma réponse.",
     answers=(
-        ("Oui, par étapes", "Oui, par petites étapes dont chacune est réversible."),
-        ("Pas encore", "Pas avant de savoir ce que coûte de ne rien faire."),
-        ("Sous conditions", "Seulement quand les conditions que j'ai nommées sont réunies."),
+        ("Oui, par étapes", "Oui, par petites étapes, toutes réversibles."),
+        ("Pas encore", "Pas avant de savoir ce que coûterait l'inaction."),
+        ("Sous conditions", "Seulement si des conditions claires sont fixées et remplies."),
     ),
     headings=("Consensus", "Divergences", "Rapport minoritaire", "Ce qui reste inconnu"),
-    unknown="Tout : c'est une simulation, et aucun modèle n'a réfléchi à la question.",
-    brief="Ce qui a été dit en dernier : {last}",
+    unknown="Tout : ceci est une simulation, et aucun modèle n'a réfléchi à la question.",
+    brief="Le dernier message de la conversation : {last}",
 )
 
 
-def part_in_council(request: Request) -> str:
-    """What a participant, the rapporteur or who briefs them says; empty for a request of another kind."""
+def council_reply(request: Request) -> str:
+    """Return the text of a participant, the rapporteur or the briefing; empty for any other request."""
     if "<briefing>" in request.system:
         return _brief(request)
     if "<expertise " in request.system:
@@ -69,39 +69,38 @@ def _brief(request: Request) -> str:
 
 
 def _contribution(request: Request) -> str:
-    """The next step of the expert's own method, and an answer; the third and fifth may be won over."""
-    lines, asked = _lines(request), request.texts[-1]
-    place = _number(r"You are Participant (\d+)", request.system)
-    current = _number(r"Round (\d+) of", asked)
-    stance, position = lines.answers[(0, 1, 2)[(place - 1) % 3] if place < 5 else 2]
-    said = [lines.method.format(role=_role(request), number=current, step=_step(request, current))]
-    others = re.findall(r'<contribution participant="([^"]+)"[^>]*? stance="([^"]+)"', asked)
+    """Return the next step of the expert's method and its answer; participants 3 and 5 may be convinced."""
+    lines, prompt = _lines(request), request.texts[-1]
+    participant = _number(r"You are Participant (\d+)", request.system)
+    current = _number(r"Round (\d+) of", prompt)
+    stance, position = lines.answers[(0, 1, 2)[(participant - 1) % 3] if participant < 5 else 2]
+    paragraphs = [lines.method.format(role=_role(request), number=current, step=_step(request, current))]
+    others = re.findall(r'<contribution participant="([^"]+)"[^>]*? stance="([^"]+)"', prompt)
     if others and stance == lines.answers[2][0]:
         stance = unescape(Counter(name for _, name in others).most_common(1)[0][0])
         who = next(alias for alias, name in others if unescape(name) == stance)
         position = dict(lines.answers).get(stance, stance)
-        said.append(lines.moved.format(who=who))
+        paragraphs.append(lines.convinced.format(who=who))
     elif others:
-        said.append(lines.held)
-    held = {"stance": stance, "position": position, "confidence": min(55 + 10 * current, 90)}
-    return "\n\n".join([*said, position, json.dumps(held, ensure_ascii=False)])
+        paragraphs.append(lines.unconvinced)
+    answer = {"stance": stance, "position": position, "confidence": min(55 + 10 * current, 90)}
+    return "\n\n".join([*paragraphs, position, json.dumps(answer, ensure_ascii=False)])
 
 
 def _synthesis(request: Request) -> str:
-    """Who holds what, by the last positions."""
+    """Return a synthesis that groups the participants by their last stance."""
     lines = _lines(request)
     camps: dict[str, list[str]] = {}
     for line in _body("last_positions", request.texts[-1]).splitlines():
         who, _, stance = line.partition(" – ")[0].partition(": ")
         camps.setdefault(stance, []).append(who)
-    told = [
+    groups = [
         f"- {', '.join(who)}: {stance}"
         for stance, who in sorted(camps.items(), key=lambda camp: -len(camp[1]))
     ]
-    bodies = [told, [], []] if len(told) == 1 else [[], told, told[1:]]
-    named = zip(lines.headings, [*bodies, [lines.unknown]], strict=True)
-    sections = [f"## {heading}\n{chr(10).join(body)}" for heading, body in named if body]
-    return "\n\n".join(sections)
+    bodies = [groups, [], []] if len(groups) == 1 else [[], groups, groups[1:]]
+    sections = zip(lines.headings, [*bodies, [lines.unknown]], strict=True)
+    return "\n\n".join(f"## {heading}\n{chr(10).join(body)}" for heading, body in sections if body)
 
 
 def _lines(request: Request) -> Lines:
@@ -109,21 +108,21 @@ def _lines(request: Request) -> Lines:
 
 
 def _role(request: Request) -> str:
-    found = re.search(r'<expertise role="([^"]*)"', request.system)
-    return unescape(found[1]) if found else "expert"
+    match = re.search(r'<expertise role="([^"]*)"', request.system)
+    return unescape(match[1]) if match else "expert"
 
 
 def _step(request: Request, number: int) -> str:
-    """A numbered step of the expert's instructions, the first again after the last."""
+    """Return a numbered step of the expert's instructions; start again after the last."""
     steps = re.findall(r"^\d+\. (.+)$", _body("expertise", request.system), re.MULTILINE)
     return steps[(number - 1) % len(steps)] if steps else "–"
 
 
 def _body(tag: str, text: str) -> str:
-    found = re.search(rf"<{tag}\b[^>]*>\n(.*?)\n?</{tag}>", text, re.DOTALL)
-    return unescape(found[1]).strip() if found else ""
+    match = re.search(rf"<{tag}\b[^>]*>\n(.*?)\n?</{tag}>", text, re.DOTALL)
+    return unescape(match[1]).strip() if match else ""
 
 
 def _number(pattern: str, text: str) -> int:
-    found = re.search(pattern, text)
-    return int(found[1]) if found else 1
+    match = re.search(pattern, text)
+    return int(match[1]) if match else 1

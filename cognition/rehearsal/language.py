@@ -1,4 +1,4 @@
-"""In which of its two languages the rehearsal answers."""
+"""Detection of the language of rehearsed answers: English or French."""
 
 import re
 from typing import Final
@@ -11,5 +11,5 @@ _FRENCH_WORD: Final = re.compile(
 
 
 def is_french(text: str) -> bool:
-    """Whether a text has a word that only French has; anything else is taken for English."""
+    """Return True if a text contains a typically French word; otherwise it counts as English."""
     return bool(_FRENCH_WORD.search(text))

@@ -1,4 +1,4 @@
-"""Files in the keyless rehearsal: their own sentences are the summary, their own passages the answer."""
+"""Rehearsed reading: summaries and answers are quotations from the files."""
 
 import math
 import re
@@ -12,19 +12,21 @@ from cognition.rehearsal.language import is_french
 from cognition.rehearsal.script import Request
 
 PASSAGES: Final = 3
-"""Passages that an answer quotes."""
+"""Maximum number of passages quoted in an answer."""
 
-SENTENCE: Final = 240
-"""Characters of a sentence that a summary takes."""
+SENTENCE_CHARACTERS: Final = 240
+"""Maximum characters of a sentence in a summary."""
 
-STEM: Final = 4
-"""Letters by which words are compared: enough for plurals and conjugations."""
+STEM_LETTERS: Final = 4
+"""Number of initial letters by which words are compared, which ignores most inflections."""
 
 
 class Lines(NamedTuple):
-    """What is said around the quotations, in one language."""
+    """The texts around the quotations in one language."""
 
     seen: str
+    fraction: str
+    """A replacement for `2 of 9 passages`, with groups for the two numbers and the noun."""
     unseen: str
     says: str
     found: str
@@ -32,16 +34,18 @@ class Lines(NamedTuple):
 
 
 ENGLISH: Final = Lines(
-    seen="Sentences of {name}, from {seen}:",
+    seen="Sentences from {name} ({seen}):",
+    fraction=r"\1 of \2 \3",
     unseen="**Not seen:** everything between these passages.",
     says="{name} says:",
-    found="From the passages that were found:",
+    found="From the passages found:",
     lines="lines {lines}",
 )
 FRENCH: Final = Lines(
-    seen="Des phrases de {name}, tirées de {seen} :",
-    unseen="**Pas vu :** tout ce qui est entre ces passages.",
-    says="{name} dit :",
+    seen="Phrases tirées de {name} ({seen}) :",
+    fraction=r"\1 \3 sur \2",
+    unseen="**Non lu :** tout ce qui se trouve entre ces passages.",
+    says="D'après {name} :",
     found="D'après les passages trouvés :",
     lines="lignes {lines}",
 )
@@ -49,70 +53,74 @@ FRENCH: Final = Lines(
 
 @dataclass(frozen=True)
 class Block:
-    """A block of data in a prompt or in a tool's answer."""
+    """A block of data in a prompt or in the result of a tool."""
 
     attributes: dict[str, str]
     body: str
 
 
 def blocks(tag: str, text: str) -> list[Block]:
-    """The blocks of one name in a text, as they were before escaping."""
-    found = re.findall(rf"<{tag}\b([^>]*)>\n(.*?)\n</{tag}>", text, re.DOTALL)
+    """Return the blocks with a tag in a text, unescaped."""
+    matches = re.findall(rf"<{tag}\b([^>]*)>\n(.*?)\n</{tag}>", text, re.DOTALL)
     return [
         Block({k: unescape(v) for k, v in re.findall(r'(\w+)="([^"]*)"', head)}, unescape(body))
-        for head, body in found
+        for head, body in matches
     ]
 
 
-def summary(request: Request) -> str:
-    """A summary of excerpts; empty for a request that holds none."""
-    if not (found := blocks("excerpts", request.texts[-1])):
+def summarize(request: Request) -> str:
+    """Return a summary of the excerpts in a request; empty if it has none."""
+    if not (sources := blocks("excerpts", request.texts[-1])):
         return ""
-    excerpts = found[0].body.split("\n\n[…]\n\n")
-    words = FRENCH if is_french(found[0].body) else ENGLISH
-    head = words.seen.format(name=found[0].attributes["filename"], seen=found[0].attributes["seen"])
+    source = sources[0]
+    excerpts = source.body.split("\n\n[…]\n\n")
+    words = FRENCH if is_french(source.body) else ENGLISH
+    seen = re.sub(r"(\S+) of (\S+) (passages?)", words.fraction, source.attributes["seen"])
+    head = words.seen.format(name=source.attributes["filename"], seen=seen)
     return "\n".join([head, *(f"- {first_sentence(text)}" for text in excerpts), words.unseen])
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a passage, without the marks of a heading or a list."""
+    """Return the first sentence of a passage, without the markup of headings and lists."""
     line = " ".join(re.sub(r"^[#>*\-\s|]+", "", text, flags=re.MULTILINE).split())
-    sentence = re.match(r".+?[.!?…](?=\s|$)", line)
-    told = sentence[0] if sentence else line
-    return told if len(told) <= SENTENCE else f"{told[: SENTENCE - 1]}…"
+    match = re.match(r".+?[.!?…](?=\s|$)", line)
+    sentence = match[0] if match else line
+    if len(sentence) <= SENTENCE_CHARACTERS:
+        return sentence
+    return f"{sentence[: SENTENCE_CHARACTERS - 1]}…"
 
 
-def answer(request: Request, question: str) -> str:
-    """What the files that stand whole in the prompt say to a question; empty when they say nothing."""
+def answer_from_files(request: Request, question: str) -> str:
+    """Answer a question with paragraphs of the files shown in full in the prompt; empty if none fit."""
     words = FRENCH if is_french(question) else ENGLISH
     files = blocks("smart_context", "\n".join(request.texts))
     whole = [file for file in files if file.attributes["mode"] == "put_in_context"]
     named = [file.attributes["filename"] for file in whole if file.attributes["filename"] in question]
     for name in named:
         question = question.replace(name, "")
-    # Weighed side by side: what is rare in one file may be in every paragraph of another.
+    # Weighted across all files: a word that is rare in one file may be common in another.
     passages = [passage for file in whole for passage in _passages(file.body)]
     weights = dict(zip(passages, _weights(passages, question), strict=True))
 
     def rank(file: Block) -> tuple[bool, float]:
-        held = [weights[passage] for passage in _passages(file.body)]
-        return file.attributes["filename"] in named, max(held, default=0.0)
+        scores = [weights[passage] for passage in _passages(file.body)]
+        return file.attributes["filename"] in named, max(scores, default=0.0)
 
     for file in sorted(whole, key=rank, reverse=True):
-        if told := best_passages(file.body, question):
-            return "\n\n".join([words.says.format(name=file.attributes["filename"]), *told])
+        if quotations := best_passages(file.body, question):
+            return "\n\n".join([words.says.format(name=file.attributes["filename"]), *quotations])
     return ""
 
 
-def searchable(request: Request) -> list[str]:
-    """The ids of the files in the prompt that are summed up there and searched for the rest."""
+def searchable_ids(request: Request) -> list[str]:
+    """Return the ids of the files that the prompt only summarises, and whose text must be searched."""
     files = blocks("smart_context", "\n".join(request.texts))
     return [f.attributes["source_id"] for f in files if f.attributes["mode"] == "vectorized_sum_up"]
 
 
-def quoted(request: Request, found: str) -> str:
-    """An answer made of what a search of session memory found; empty when it found nothing."""
-    passages = blocks("passage", found)[:PASSAGES]
+def quote_results(request: Request, results: str) -> str:
+    """Answer with the passages that a search of session memory found; empty if it found none."""
+    passages = blocks("passage", results)[:PASSAGES]
     if not passages:
         return ""
     question = own_words([text for text in request.texts if text.strip()][-1])
@@ -121,18 +129,18 @@ def quoted(request: Request, found: str) -> str:
 
 
 def own_words(text: str) -> str:
-    """A message without the blocks of data that were put around it."""
+    """Return a message without the blocks of data added around it."""
     return re.sub(r"<(\w+)[^>]*>.*?</\1>", "", text, flags=re.DOTALL).strip()
 
 
 def _quotation(passage: Block, question: str, words: Lines) -> str:
-    place = [passage.attributes.get("headings", ""), words.lines.format(lines=passage.attributes["lines"])]
-    said = best_passages(passage.body, question) or [passage.body.strip()]
-    return "\n\n".join([*said, f"({', '.join(filter(None, place))})"])
+    source = [passage.attributes.get("headings", ""), words.lines.format(lines=passage.attributes["lines"])]
+    paragraphs = best_passages(passage.body, question) or [passage.body.strip()]
+    return "\n\n".join([*paragraphs, f"({', '.join(filter(None, source))})"])
 
 
 def best_passages(text: str, question: str) -> list[str]:
-    """The two paragraphs of a text, with their headings, that share the rarest words with a question."""
+    """Return up to two paragraphs, with their headings, that share the rarest words with a question."""
     passages = _passages(text)
     weights = _weights(passages, question)
     if max(weights, default=0.0) == 0:
@@ -142,23 +150,23 @@ def best_passages(text: str, question: str) -> list[str]:
 
 
 def _passages(text: str) -> list[str]:
-    """The paragraphs of a text, each heading with the one under it."""
+    """Split a text into paragraphs; each heading belongs to the paragraph below it."""
     parts = re.split(r"\n\s*\n(?!\s*$)", re.sub(r"^(#.*)\n\s*\n", r"\1\n", text, flags=re.MULTILINE))
     return [part.strip() for part in parts if part.strip()]
 
 
 def _weights(passages: Sequence[str], question: str) -> list[float]:
-    """How much each passage shares with a question; a word counts the more, the fewer passages hold it."""
-    held = [_stems(passage) for passage in passages]
-    known = Counter(stem for stems in held for stem in stems)
-    asked = _stems(question)
+    """Score passages by the words they share with a question; rarer words count more."""
+    stem_sets = [_stems(passage) for passage in passages]
+    counts = Counter(stem for stems in stem_sets for stem in stems)
+    query = _stems(question)
     return [
-        sum(math.log(1 + len(passages) / known[stem]) for stem in asked & stems) if len(stems) > 1 else 0.0
-        for stems in held
+        sum(math.log(1 + len(passages) / counts[stem]) for stem in query & stems) if len(stems) > 1 else 0.0
+        for stems in stem_sets
     ]
 
 
 def _stems(text: str) -> set[str]:
-    """The beginnings of the words that mean something: those of four letters and more, and numbers."""
+    """Return the first letters of the longer words (four letters or more) and of numbers."""
     words: Sequence[str] = re.findall(r"\w+", text.lower())
-    return {word[:STEM] for word in words if len(word) > 3 or word.isdigit()}
+    return {word[:STEM_LETTERS] for word in words if len(word) > 3 or word.isdigit()}

@@ -1,4 +1,4 @@
-"""What Gemini refuses, with its status and its words."""
+"""The checks that make Gemini reject a request, with Gemini's status codes and messages."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 class Refusal(Exception):
-    """A request that Gemini would not serve."""
+    """An error response to a request that Gemini would reject."""
 
     def __init__(self, code: int, status: str, message: str) -> None:
         super().__init__(message)
@@ -27,18 +27,18 @@ class Refusal(Exception):
         self.status = status
 
     def body(self) -> Json:
-        """The error body of the REST API."""
+        """Return the error body of the REST API."""
         return {"error": {"code": self.code, "message": str(self), "status": self.status}}
 
 
 def is_gemini_3(model: str) -> bool:
-    """Whether a model checks thought signatures."""
-    found = re.match(r"gemini-(\d+)", model)
-    return bool(found and int(found[1]) >= 3)
+    """Return True if a model checks thought signatures."""
+    match = re.match(r"gemini-(\d+)", model)
+    return bool(match and int(match[1]) >= 3)
 
 
 def check_key(key: str | None) -> None:
-    """Refuse a request without a key."""
+    """Reject a request without an API key."""
     if not key:
         raise Refusal(
             403,
@@ -49,7 +49,7 @@ def check_key(key: str | None) -> None:
 
 
 def check_model(model: str) -> None:
-    """Refuse a model that is none of Gemini's."""
+    """Reject a model that is not a Gemini model."""
     if not model.startswith("gemini-"):
         raise Refusal(
             404,
@@ -60,10 +60,10 @@ def check_model(model: str) -> None:
 
 
 def check_request(model: str, body: Json) -> int:
-    """Refuse what Gemini refuses of a request to generate.
+    """Reject a generation request that Gemini would reject.
 
     Returns:
-        How many skip markers stood in place of signatures.
+        The number of skip markers in place of signatures.
     """
     contents = body.get("contents") or []
     _check_contents(contents)
@@ -111,7 +111,7 @@ def _check_pairs(contents: list[Json]) -> None:
 
 
 def _check_signatures(model: str, contents: list[Json]) -> int:
-    """Every signature must be the model's own; only the newest turn's calls must have one."""
+    """Check that all signatures are the model's own, and that the calls of the newest turn have one."""
     skipped = 0
     for part in (part for content in contents for part in content["parts"]):
         signature = part.get("thoughtSignature")
@@ -131,7 +131,7 @@ def _check_signatures(model: str, contents: list[Json]) -> int:
 
 
 def _turn_start(contents: list[Json]) -> int:
-    """The index of the last content of the user that is not a function response."""
+    """Return the index of the user's last content that is not a function response."""
     users = (
         index
         for index, content in enumerate(contents)
@@ -166,8 +166,8 @@ def _check_schema(schema: Json | None, path: str) -> None:
 
 
 def _camel(key: str) -> str:
-    """A field's name as documented; its name in the protocol buffer is taken as well, and clients send it."""
-    return re.sub(r"_([a-z])", lambda found: found[1].upper(), key)
+    """Return the documented name of a field; clients may send its protocol buffer name instead."""
+    return re.sub(r"_([a-z])", lambda match: match[1].upper(), key)
 
 
 def _calls(content: Json) -> Iterator[Json]:

@@ -1,4 +1,4 @@
-"""Replies on the wire: Gemini's response bodies, whole or as the events of a stream."""
+"""Gemini's response bodies for scripted replies, complete or as the events of a stream."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -22,7 +22,7 @@ _DOWN: Final = {
 
 
 def refusal_of(reply: Reply) -> Refusal | None:
-    """The error that a scripted reply stands for, if it is one."""
+    """Return the error that a scripted reply represents; None if it represents none."""
     if reply.failure == "rate_limit":
         return RateLimit(reply.retry_after)
     down = _DOWN.get(reply.failure or "")
@@ -30,14 +30,14 @@ def refusal_of(reply: Reply) -> Refusal | None:
 
 
 class RateLimit(Refusal):
-    """A 429, with the delay that the server asks for."""
+    """A 429 error with an optional retry delay in seconds."""
 
     def __init__(self, seconds: float | None) -> None:
         super().__init__(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.")
         self.seconds = seconds
 
     def body(self) -> Json:
-        """The error body, with RetryInfo when a delay is known."""
+        """Return the error body, with RetryInfo if there is a delay."""
         body = super().body()
         if self.seconds is not None:
             info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{self.seconds}s"}
@@ -46,15 +46,15 @@ class RateLimit(Refusal):
 
 
 def response(request: Request, reply: Reply) -> Json:
-    """The whole response body."""
+    """Return the complete response body."""
     parts = _parts(request.model, reply)
     return _body(request, reply, parts, _usage(count_tokens(request.body), parts), last=True)
 
 
 def events(request: Request, reply: Reply) -> Iterator[Json]:
-    """The response bodies of a stream: thoughts, the text in pieces, then its signature and the calls.
+    """Yield the response bodies of a stream: thoughts, the text in pieces, then its signature and the calls.
 
-    Each tells the usage so far, as Gemini does. A reply that stalls or drops ends after its text.
+    Each contains the usage so far, like Gemini's. A reply that stalls or drops ends after its text.
     """
     prompt = count_tokens(request.body)
     sent: list[Json] = []
@@ -77,7 +77,7 @@ def _pieces(parts: list[Json], reply: Reply) -> Iterator[tuple[list[Json], bool]
 
 
 def _parts(model: str, reply: Reply) -> list[Json]:
-    """Gemini 3 signs the first of parallel calls, or else the text; older models sign nothing."""
+    """Return the parts of a reply. Gemini 3 signs the first call, or the text if there is none."""
     parts: list[Json] = []
     if reply.thought:
         parts.append({"text": reply.thought, "thought": True})
@@ -107,19 +107,19 @@ def _body(request: Request, reply: Reply, parts: list[Json], usage: Json, *, las
 
 def _usage(prompt: int, parts: list[Json]) -> Json:
     thought = _tokens("".join(part["text"] for part in parts if part.get("thought")))
-    said = _tokens(
+    answer = _tokens(
         "".join(str(part.get("functionCall") or part["text"]) for part in parts if not part.get("thought"))
     )
     usage = {
         "promptTokenCount": prompt,
-        "candidatesTokenCount": said,
-        "totalTokenCount": prompt + said + thought,
+        "candidatesTokenCount": answer,
+        "totalTokenCount": prompt + answer + thought,
     }
     return {**usage, "thoughtsTokenCount": thought} if thought else usage
 
 
 def count_tokens(body: Json) -> int:
-    """About how many tokens a request takes: a quarter of its text's characters."""
+    """Estimate the tokens of a request as a quarter of its text's characters."""
     contents = [*(body.get("contents") or ()), body.get("systemInstruction") or {}]
     return sum(_tokens(part.get("text") or str(part)) for c in contents for part in c.get("parts") or ())
 

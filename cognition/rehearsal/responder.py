@@ -1,4 +1,4 @@
-"""The keyless responder: a few rules, in English and French, that reach each tool by plain sentences."""
+"""The keyless responder: rules that call each tool for plain sentences in English and French."""
 
 import re
 from collections.abc import Callable
@@ -6,30 +6,33 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final, NamedTuple
 
-from cognition.rehearsal.council import part_in_council
+from cognition.rehearsal.council import council_reply
 from cognition.rehearsal.delegation import (
-    answer_to_agent,
-    call_of_agents,
-    is_agent,
-    part_of_agent,
-    search_of_agent,
+    agent_reply,
+    answer_call,
+    delegation_call,
+    is_agent_request,
+    memory_search_call,
 )
 from cognition.rehearsal.language import is_french
-from cognition.rehearsal.reading import answer, own_words, quoted, searchable, summary
+from cognition.rehearsal.reading import answer_from_files, own_words, quote_results, searchable_ids, summarize
 from cognition.rehearsal.script import Call, Reply, Request
 
 MARK: Final = "[rehearsal]"
+"""The mark at the start of every rehearsed answer."""
+
 NOTICE: Final = (
-    "The models are rehearsed: a few rules answer. Set GOOGLE_API_KEY, in the environment or in .env, "
-    "for real answers."
+    "The models are rehearsed: scripted rules answer. For real answers, set GEMINI_API_KEY or GOOGLE_API_KEY "
+    "in the environment or in .env."
 )
-"""What a program says at its start when no key is set."""
+"""The message that programs print at startup if no key is set."""
+
 COUNCIL: Final = "architect, devils-advocate, product-strategist"
-"""Who sits in a council when the user names nobody."""
+"""The participants of a council for which the user names none."""
 
 
 class Words(NamedTuple):
-    """What the responder says of its own, in one language."""
+    """The texts of the responder in one language."""
 
     help: str
     plan: str
@@ -37,22 +40,21 @@ class Words(NamedTuple):
 
 
 ENGLISH: Final = Words(
-    help="I am rehearsed: no model thinks here, a few rules answer. Tell me «remember that …», ask «what do "
-    "you know about …?», give me a file and ask about it, say «forget ID», «think harder about …», «ask the "
-    "council: …», "
-    "«delegate: …, and ask me …», «list the experts» or «forge an expert ID: …». Set GOOGLE_API_KEY for "
-    "real answers.",
-    plan="Thinking on as {model}, with this plan:",
-    memories="What I remember that may help:",
+    help="This is a rehearsal: scripted rules answer in place of a model. Say “remember that …”, “what do "
+    "you know about …?”, “forget ID”, “think harder about …”, “ask the council: …”, “delegate: …, and ask "
+    "me …”, “list the experts” or “forge an expert ID: …”, or attach a file and ask about it. For real "
+    "answers, set GEMINI_API_KEY or GOOGLE_API_KEY.",
+    plan="Continuing as {model}, with this plan:",
+    memories="Here is what I remember that may help:",
 )
 FRENCH: Final = Words(
-    help="Je répète : aucun modèle ne pense ici, quelques règles répondent. Dites «souviens-toi que …», "
-    "demandez «que sais-tu de … ?», donnez un fichier et interrogez-le, dites «oublie ID», «réfléchis mieux "
-    "à …», «consulte le conseil : …», "
-    "«délègue : …, et demande-moi …», «liste les experts» ou «forge un expert ID : …». "
-    "Pour de vraies réponses, définissez GOOGLE_API_KEY.",
-    plan="Je poursuis avec {model} et ce plan :",
-    memories="Ce dont je me souviens et qui peut aider :",
+    help="Ceci est une simulation : des règles répondent à la place d'un modèle. Dites « souviens-toi "
+    "que … », « que sais-tu de … ? », « oublie ID », « réfléchis mieux à … », « consulte le conseil : … », "
+    "« délègue : …, et demande-moi … », « liste les experts » ou « forge un expert ID : … », ou joignez un "
+    "fichier et posez une question à son sujet. Pour obtenir de vraies réponses, définissez GEMINI_API_KEY "
+    "ou GOOGLE_API_KEY.",
+    plan="Je continue avec {model}, selon ce plan :",
+    memories="Voici ce dont je me souviens et qui peut vous aider :",
 )
 
 _QUESTION: Final = re.compile(
@@ -60,21 +62,21 @@ _QUESTION: Final = re.compile(
     r"^\W*(?:what|where|when|who|which|how|why|où|quel(?:le)?s?|quand|qui|que|comment|pourquoi)\b",
     re.IGNORECASE,
 )
-_ASKED: Final = (
+_START: Final = (
     r"(?:^|[.!?,;:\n]|\b(?:please|always|also|and|et|(?:can|could|will|would) you|you to|"
     r"s['’]il (?:te|vous) pla[iî]t))\s*"
 )
-"""Where a request may begin: «remember …», and not «I can't remember …»."""
+"""The start of a request: matches “remember …”, but not “I can't remember …”."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A sentence that calls a tool.
+    """A rule that calls a tool for a sentence.
 
     Attributes:
-        tool: The tool it needs; without it among the declared ones the rule is passed over.
-        pattern: What the user says, matched without regard to case.
-        call: The arguments of the call, from the match and the request.
+        tool: The tool; the rule applies only if the request declares it.
+        pattern: The pattern of the sentence; case is ignored.
+        call: Returns the call for a match and a request.
     """
 
     tool: str
@@ -149,11 +151,11 @@ RULES: Final = (
     ),
     Rule(
         "update_meta_artifact",
-        _ASKED + r"(?:remember|don['’]t forget|souviens[- ]toi|rappelle[- ]toi|retiens|n['’]oublie pas)\b"
+        _START + r"(?:remember|don['’]t forget|souviens[- ]toi|rappelle[- ]toi|retiens|n['’]oublie pas)\b"
         r"(?:\s+(?:that|que)\b|\s+qu['’])?[\s:,]*(?P<fact>.{3,})",
         _remember,
     ),
-    Rule("delete_meta_artifact_item", _ASKED + r"(?:forget|oublie)\s+[«\"'`\s]*(?P<id>[\w-]+)", _forget),
+    Rule("delete_meta_artifact_item", _START + r"(?:forget|oublie)\s+[«\"'`\s]*(?P<id>[\w-]+)", _forget),
     Rule(
         "list_skills",
         r"\b(?:(?:list|show)(?: me)?|liste[rz]?|montre[rz]?(?:-moi)?|quel(?:le)?s sont|what are|who are)\s+"
@@ -162,7 +164,7 @@ RULES: Final = (
     ),
     Rule(
         "forge_skill",
-        _ASKED + r"forge[rz]?\s+(?:(?:an?|une?)\s+)?(?:(?:experte?|skill|compétence)\s+)?"
+        _START + r"forge[rz]?\s+(?:(?:an?|une?)\s+)?(?:(?:experte?|skill|compétence)\s+)?"
         r"(?P<id>[\w-]+)[\s:,]+(?P<text>.{3,})",
         _forge,
     ),
@@ -174,7 +176,7 @@ RULES: Final = (
     ),
     Rule(
         "save_session_context",
-        _ASKED
+        _START
         + r"(?:put aside|set aside|mets de côté|mettez de côté)\s+(?P<id>[\w-]+)\s*:\s*(?P<text>.{3,})",
         lambda match, request: Call(
             "save_session_context", {"source_id": match["id"], "text": match["text"]}
@@ -182,7 +184,7 @@ RULES: Final = (
     ),
     Rule(
         "search_sessions_context",
-        _ASKED
+        _START
         + r"(?:search|look through|cherche[rz]?(?: dans)?|fouille[rz]?)\s+(?:(?:the|my|this|all|le|la|les|"
         r"mes|cette)\s+)*(?:files?|session|conversation|chat|fichiers?)\b(?:\s+(?:for|about|pour|sur))?[\s:,]*"
         r"(?P<query>.*)",
@@ -190,7 +192,7 @@ RULES: Final = (
     ),
     Rule(
         "delete_session_context_source",
-        _ASKED + r"(?:delete|supprime[rz]?)\s+(?:(?:the|la)\s+)?source\s+[«\"'`\s]*(?P<id>[\w-]+)",
+        _START + r"(?:delete|supprime[rz]?)\s+(?:(?:the|la)\s+)?source\s+[«\"'`\s]*(?P<id>[\w-]+)",
         lambda match, request: Call("delete_session_context_source", {"source_id": match["id"]}),
     ),
     Rule(
@@ -199,69 +201,70 @@ RULES: Final = (
         _climb,
     ),
 )
-"""Tried in their order. A line here reaches a capability; its function makes the arguments of the call."""
+"""The rules, in the order in which they are tried."""
 
 
 def respond(request: Request) -> Reply:
-    """Answer as the rules say, from what the tools really returned; every text carries the mark."""
+    """Answer a request by the rules, from the real results of tools. Every text starts with the mark."""
     if "<distillation>" in request.system:
-        return Reply(text=f"{MARK} {summary(request)}".strip())
-    if part := part_of_agent(request) if is_agent(request) else part_in_council(request):
-        return Reply(text=f"{MARK}\n\n{part}", chunks=4)
+        return Reply(text=f"{MARK} {summarize(request)}".strip())
+    if text := agent_reply(request) if is_agent_request(request) else council_reply(request):
+        return Reply(text=f"{MARK}\n\n{text}", chunks=4)
     if responses := request.responses:
-        return Reply(text=f"{MARK} " + "\n\n".join(_reported(request, *told) for told in responses), chunks=4)
-    said = own_words(request.texts[-1])
-    if call := _call(request, said):
+        results = [_tool_result(request, tool, text) for tool, text in responses]
+        return Reply(text=f"{MARK} " + "\n\n".join(results), chunks=4)
+    text = own_words(request.texts[-1])
+    if call := _call(request, text):
         return Reply(calls=[call])
-    return Reply(text=f"{MARK} {_plain_answer(request, said)}", chunks=4)
+    return Reply(text=f"{MARK} {_plain_answer(request, text)}", chunks=4)
 
 
-def _call(request: Request, said: str) -> Call | None:
-    """The call that the user's words, or a sub-agent's task, ask for."""
-    if call := call_of_agents(request, said):
+def _call(request: Request, text: str) -> Call | None:
+    """Return the call that the user's words or a sub-agent's task ask for."""
+    if call := delegation_call(request, text):
         return call
     for rule in RULES:
-        if rule.tool in request.tools and (match := re.search(rule.pattern, said, re.IGNORECASE | re.DOTALL)):
+        if rule.tool in request.tools and (match := re.search(rule.pattern, text, re.IGNORECASE | re.DOTALL)):
             return rule.call(match, request)
-    if call := answer_to_agent(request, said):
+    if call := answer_call(request, text):
         return call
-    if _QUESTION.search(said) and (call := _about_files(request, said)):
+    if _QUESTION.search(text) and (call := _file_search(request, text)):
         return call
-    return search_of_agent(request, said)
+    return memory_search_call(request, text)
 
 
-def _plain_answer(request: Request, said: str) -> str:
-    words = FRENCH if is_french(said) else ENGLISH
+def _plain_answer(request: Request, text: str) -> str:
+    words = FRENCH if is_french(text) else ENGLISH
     if plan := _block(request, "transfer_plan"):
         return f"{words.plan.format(model=request.model)}\n\n{plan}"
-    if told := answer(request, said):
-        return told
-    if _QUESTION.search(said) and (memories := _block(request, "memories")):
+    if answer := answer_from_files(request, text):
+        return answer
+    if _QUESTION.search(text) and (memories := _block(request, "memories")):
         return f"{words.memories}\n\n{memories}"
     return words.help
 
 
-def _about_files(request: Request, said: str) -> Call | None:
-    """The search of a file that the prompt sums up, when no file that stands there whole has the answer."""
-    ids = searchable(request)
-    if not ids or "search_sessions_context" not in request.tools or answer(request, said):
+def _file_search(request: Request, text: str) -> Call | None:
+    """Return a search of the files that the prompt only summarises, unless a file shown in full answers."""
+    ids = searchable_ids(request)
+    if not ids or "search_sessions_context" not in request.tools or answer_from_files(request, text):
         return None
     return Call(
-        "search_sessions_context", {"query": said, **({"source_id": ids[0]} if len(ids) == 1 else {})}
+        "search_sessions_context", {"query": text, **({"source_id": ids[0]} if len(ids) == 1 else {})}
     )
 
 
-def _reported(request: Request, tool: str, text: str) -> str:
-    """What a tool returned, as it is told."""
-    return (quoted(request, text) if tool == "search_sessions_context" else "") or _shown(text)
+def _tool_result(request: Request, tool: str, text: str) -> str:
+    """Return the result of a tool in a form for people."""
+    return (quote_results(request, text) if tool == "search_sessions_context" else "") or _readable(text)
 
 
 def _block(request: Request, tag: str) -> str:
-    """The text of a block of data under the newest message, or nothing."""
-    found = re.search(rf"<{tag}\b[^>]*>.*?</{tag}>", request.texts[-1], re.DOTALL)
-    return _shown(found[0]) if found else ""
+    """Return the text of a block of data below the newest message; empty if there is none."""
+    match = re.search(rf"<{tag}\b[^>]*>.*?</{tag}>", request.texts[-1], re.DOTALL)
+    return _readable(match[0]) if match else ""
 
 
-def _shown(text: str) -> str:
-    """A tool's or a block's text as a person reads it: without the tags, and not escaped."""
+def _readable(text: str) -> str:
+    """Return a text without tags and escapes."""
     return unescape(re.sub(r"</?[a-z_]+(?: [^<>]*)?>\n?", "", text)).strip()

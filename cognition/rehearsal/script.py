@@ -1,4 +1,4 @@
-"""What a scripted model says: replies with their failures and delays."""
+"""Scripts for the rehearsal server: requests, and replies with failures and delays."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -20,6 +20,8 @@ ScriptedFailure = Literal[
     "max_tokens",
     "empty",
 ]
+"""`stall` goes silent after the text, `drop` breaks the connection after it, and `max_tokens` ends the answer
+with it; the others replace the answer."""
 
 
 @dataclass(frozen=True)
@@ -32,36 +34,34 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """One answer of a scripted model."""
+    """A reply of a scripted model."""
 
     text: str = ""
     calls: Sequence[Call] = ()
     thought: str = ""
-    """A thought part before the answer."""
+    """The text of a thought before the answer."""
     chunks: int = 1
-    """Into how many pieces a stream cuts the text."""
+    """Number of pieces in which a stream sends the text."""
     failure: ScriptedFailure | None = None
-    """`stall` goes silent after the text and `drop` breaks the connection there; `max_tokens` ends the answer
-    with the text that it has."""
     retry_after: float | None = None
-    """Seconds of the RetryInfo of a `rate_limit`."""
+    """Seconds to wait, in the RetryInfo of a `rate_limit`."""
     latency: float = 0.0
-    """Seconds before the first byte."""
+    """Seconds to wait before the first byte."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request that arrived, as a test or a script looks at it."""
+    """A received request."""
 
     model: str
     method: str
     body: dict[str, Any]
     skip_markers: int = 0
-    """Signatures replaced by the documented marker."""
+    """Number of signatures replaced by the documented skip marker."""
 
     @property
     def system(self) -> str:
-        """The system instruction's text."""
+        """The text of the system instruction."""
         return _text(self.body.get("systemInstruction") or {})
 
     @property
@@ -79,24 +79,24 @@ class Request:
 
     @property
     def signatures(self) -> list[str]:
-        """The thought signatures that came back, in their order and in the alphabet they were issued in."""
+        """The returned thought signatures, in order and in the alphabet in which they were issued."""
         parts = [part for content in self.body.get("contents") or () for part in content["parts"]]
         return [standard(part["thoughtSignature"]) for part in parts if part.get("thoughtSignature")]
 
     @property
     def responses(self) -> list[tuple[str, str]]:
-        """Name and text of the function responses in the last content."""
+        """The names and texts of the function responses in the last content."""
         parts = self.body["contents"][-1]["parts"]
-        found = [part["functionResponse"] for part in parts if "functionResponse" in part]
-        return [(r["name"], _output(r.get("response") or {})) for r in found]
+        responses = [part["functionResponse"] for part in parts if "functionResponse" in part]
+        return [(r["name"], _output(r.get("response") or {})) for r in responses]
 
 
 Script = Sequence[Reply] | Callable[[Request], Reply]
-"""Replies in their order, the last one repeated; or a function of the request."""
+"""Replies in order, of which the last is repeated; or a function of the request."""
 
 
 def _output(response: dict[str, Any]) -> str:
-    """A tool's text; clients send a JSON object as it is, and anything else under `output`."""
+    """Return the text of a tool result. Clients send JSON objects as such, other values under `output`."""
     output = response.get("output", response)
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 

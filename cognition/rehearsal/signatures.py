@@ -1,4 +1,4 @@
-"""Thought signatures as Gemini 3 issues them: bound to the model and to the part that they sign."""
+"""Thought signatures like those of Gemini 3, bound to the model and to the signed part."""
 
 import base64
 import hashlib
@@ -7,23 +7,23 @@ import json
 from typing import Any, Final
 
 SKIP_MARKER: Final = "skip_thought_signature_validator"
-"""What Gemini documents for calls that another model made; accepted, and counted."""
+"""The marker that Gemini documents for calls made by another model; accepted and counted."""
 
-_KEY: Final = b"rehearsal"  # guards nothing: threads must stay valid over a restart
+_KEY: Final = b"rehearsal"  # not a secret, and constant, so that threads stay valid after a restart
 
 
 def sign(model: str, part: dict[str, Any]) -> str:
-    """The signature, in base64, that `model` puts on a part.
+    """Return the signature of a model for a part, in base64.
 
     Args:
-        model: The model's name without its provider.
+        model: The name of the model, without the provider.
         part: A part of a reply, such as `{"functionCall": …}` or `{"text": …}`.
     """
     return base64.b64encode(f"{model}:{_digest(model, part)}".encode()).decode()
 
 
 def signer(signature: str, part: dict[str, Any]) -> str | None:
-    """The model that put this signature on this part; None when it was issued for neither."""
+    """Return the model that signed a part; None if the signature was not issued for it."""
     try:
         decoded = base64.b64decode(standard(signature), validate=True).decode()
     except ValueError:
@@ -33,20 +33,20 @@ def signer(signature: str, part: dict[str, Any]) -> str | None:
 
 
 def is_skip_marker(signature: str) -> bool:
-    """Whether this is the documented marker, plain or in base64."""
+    """Return True if this is the skip marker, plain or in base64."""
     return signature == SKIP_MARKER or standard(signature) == base64.b64encode(SKIP_MARKER.encode()).decode()
 
 
 def standard(signature: str) -> str:
-    """A signature in the alphabet that it was issued in: clients send bytes back in the URL-safe one."""
+    """Return a signature in the standard base64 alphabet; clients send the URL-safe one."""
     return signature.replace("-", "+").replace("_", "/")
 
 
 def _digest(model: str, part: dict[str, Any]) -> str:
-    # A stream signs its text on an empty last part, so a text's signature can't cover the text.
+    # In a stream, the signature of a text is on an empty last part, so it can't cover the text.
     call = part.get("functionCall")
     args = json.dumps((call or {}).get("args") or {})
-    # Numbers are doubles on this wire: the client sends 2.0 back as 2.
+    # The protocol has only doubles, so the client returns 2.0 as 2.
     content = [call["name"], json.loads(args, parse_int=float)] if call else "text"
     text = json.dumps([model, content], sort_keys=True)
     return hmac.new(_KEY, text.encode(), hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""A skill: an expert as a SKILL.md file describes it, in the form of Agent Skills (agentskills.io)."""
+"""Skills: experts described by SKILL.md files in the Agent Skills format (agentskills.io)."""
 
 import re
 import unicodedata
@@ -18,24 +18,25 @@ from cognition.errors import InvalidInput
 from cognition.storage.disk.safe_names import RESERVED
 from cognition.text.sanitize import clean
 
-MOST_ID: Final = 64
-MOST_TITLE: Final = 100
-MOST_DESCRIPTION: Final = 1_024
-MOST_INSTRUCTIONS: Final = 20_000
+MAX_ID: Final = 64
+MAX_TITLE: Final = 100
+MAX_DESCRIPTION: Final = 1_024
+MAX_INSTRUCTIONS: Final = 20_000
 
-DEEPEST: Final = 4
-"""Levels of YAML that are read: the values under `metadata` are at the third."""
+MAX_YAML_DEPTH: Final = 4
+"""Maximum nesting of the frontmatter; the values under `metadata` are at the third level."""
 
 FIELDS: Final = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
-"""What the specification lets a frontmatter hold: agentskills.io/specification."""
+"""The frontmatter fields that the specification allows: agentskills.io/specification."""
 
 FRONTMATTER: Final = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$(.*)", re.DOTALL | re.MULTILINE)
 
 SkillOrigin = Literal["shipped", "user"]
+"""`shipped`: part of the program; `user`: created by the user."""
 
 
 class InvalidSkill(InvalidInput):
-    """What is no skill, or can't be done with one; the sentence says why and what to do."""
+    """An invalid or unknown skill. The message gives the reason and what to do."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +44,14 @@ class Skill:
     """An expert.
 
     Args:
-        skill_id: Lower-case letters, digits and single hyphens.
-        title: The name for people: the role that others see.
-        description: What the expert does, and when to ask.
-        instructions: Markdown; the expert's system prompt.
-        origin: Whether it came with the program or is the user's own.
+        skill_id: Lowercase letters, digits and single hyphens.
+        title: The display name: the role that others see.
+        description: The purpose of the expert, and when to consult it.
+        instructions: The expert's system prompt, in Markdown.
+        origin: The source of the skill.
 
     Raises:
-        InvalidSkill: A value is empty, too long or not of its form.
+        InvalidSkill: If a value is empty, too long or malformed.
     """
 
     skill_id: str
@@ -61,33 +62,33 @@ class Skill:
 
     def __post_init__(self) -> None:
         check_id(self.skill_id)
-        _check_length("name for people", self.title, MOST_TITLE)
-        _check_length("description", self.description, MOST_DESCRIPTION)
-        _check_length("text of the instructions", self.instructions, MOST_INSTRUCTIONS)
+        _check_length("name", self.title, MAX_TITLE)
+        _check_length("description", self.description, MAX_DESCRIPTION)
+        _check_length("text of the instructions", self.instructions, MAX_INSTRUCTIONS)
 
 
 def check_id(skill_id: str) -> None:
-    """Refuse what is no skill id, such as a path.
+    """Check the form of a skill id, which also keeps paths out.
 
     Raises:
-        InvalidSkill: It has another form, is too long, or a system keeps the name for itself.
+        InvalidSkill: If the id is malformed, too long or reserved by an operating system.
     """
     if skill_id in RESERVED:
-        msg = f"the skill id {skill_id!r} is a name that Windows keeps for a device: choose another one."
+        msg = f"the skill id {skill_id!r} is a device name on Windows: choose another one."
         raise InvalidSkill(msg)
     if not _is_id(skill_id):
         msg = (
-            f"the skill id {short_repr(skill_id)} must be lower-case letters and digits with single hyphens "
-            f"between them, at most {MOST_ID} characters: write it as lead-dev-rust."
+            f"the skill id {short_repr(skill_id)} is invalid: expected lowercase letters and digits with "
+            f"single hyphens between them, at most {MAX_ID} characters, such as lead-dev-rust."
         )
         raise InvalidSkill(msg)
 
 
 def tidy_id(skill_id: str) -> str:
-    """The id that is meant by one in another spelling: `Lead_Dev Rust` is `lead-dev-rust`.
+    """Normalize the spelling of a skill id: `Lead_Dev Rust` becomes `lead-dev-rust`.
 
     Raises:
-        InvalidSkill: Case, accents, spaces and underscores are not all that is wrong with it.
+        InvalidSkill: If the id is invalid in other ways than case, accents, spaces and underscores.
     """
     bare = "".join(c for c in unicodedata.normalize("NFKD", skill_id) if not unicodedata.combining(c))
     tidy = re.sub(r"[\s_-]+", "-", bare.lower()).strip("-")
@@ -96,14 +97,14 @@ def tidy_id(skill_id: str) -> str:
 
 
 def _is_id(text: str) -> bool:
-    return len(text) <= MOST_ID and bool(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text))
+    return len(text) <= MAX_ID and bool(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text))
 
 
 def new_skill(skill_id: str, title: str, description: str, instructions: str) -> Skill:
-    """A skill of a user, from texts as a model or a person writes them.
+    """Create a user's skill from texts written by a model or a person; sanitize them first.
 
     Raises:
-        InvalidSkill: A value is empty, too long or not of its form.
+        InvalidSkill: If a value is empty, too long or malformed.
     """
     return Skill(
         tidy_id(skill_id),
@@ -115,7 +116,7 @@ def new_skill(skill_id: str, title: str, description: str, instructions: str) ->
 
 
 def skill_file(skill: Skill) -> str:
-    """The text of a skill's SKILL.md."""
+    """Return the contents of a skill's SKILL.md."""
     out = StringIO()
     yaml = YAML()
     yaml.width = 2**31
@@ -125,27 +126,27 @@ def skill_file(skill: Skill) -> str:
         "metadata": {"title": DoubleQuotedScalarString(skill.title)},
     }
     yaml.dump(head, out)
-    # Readers that cut at the first "---" they meet, as the reference validator does, must not meet one here.
+    # Some readers, such as the reference validator, end the frontmatter at the first "---" anywhere in it.
     frontmatter = out.getvalue().replace("--", "-\\x2D")
     return f"---\n{frontmatter}---\n\n{skill.instructions}\n"
 
 
-@lru_cache(maxsize=256)  # YAML takes a millisecond, and each expert of a council is read in every round
+@lru_cache(maxsize=256)  # parsing takes a millisecond, and councils read each expert in every round
 def read_skill(content: str, skill_id: str, origin: SkillOrigin) -> Skill:
-    """The skill that a SKILL.md holds.
+    """Parse a SKILL.md.
 
     Args:
-        content: The file's text, with or without a byte order mark, with any line ends.
+        content: The contents of the file, with or without a byte order mark, with any line endings.
         skill_id: The name of its folder.
-        origin: Whose it is.
+        origin: The source of the skill.
 
     Raises:
-        InvalidSkill: The file is not of the form, or says another name than its folder.
+        InvalidSkill: If the file is malformed, or its name does not match the folder.
     """
     fields, instructions = _parsed(content)
     if fields["name"] != skill_id:
         msg = (
-            f"its name is {short_repr(fields['name'])}, but its folder {short_repr(skill_id)}: "
+            f"the name {short_repr(fields['name'])} does not match the folder {short_repr(skill_id)}: "
             "make them the same."
         )
         raise InvalidSkill(msg)
@@ -154,55 +155,58 @@ def read_skill(content: str, skill_id: str, origin: SkillOrigin) -> Skill:
 
 
 def parse_skill_metadata(content: str) -> dict[str, Any]:
-    """The frontmatter of a SKILL.md: texts by field, and under `metadata` texts by key.
+    """Parse the frontmatter of a SKILL.md: strings by field, and under `metadata` strings by key.
 
     Raises:
-        InvalidSkill: There is none, it is no YAML, or it has not the fields of a skill.
+        InvalidSkill: If the frontmatter is missing, not valid YAML, or has missing or unknown fields.
     """
     return _parsed(content)[0]
 
 
 def _parsed(content: str) -> tuple[dict[str, Any], str]:
-    found = FRONTMATTER.match(_lines(content.removeprefix("\ufeff")))
-    if not found:
-        msg = "its SKILL.md must begin with a line ---, then YAML, then a line --- again."
+    match = FRONTMATTER.match(_lines(content.removeprefix("\ufeff")))
+    if not match:
+        msg = "SKILL.md must start with YAML frontmatter between two lines of `---`."
         raise InvalidSkill(msg)
-    fields = _yaml(found[1])
+    fields = _yaml(match[1])
     if not isinstance(fields, dict):
-        msg = "its frontmatter is no list of `field: value` lines: write name and description so."
+        msg = "the frontmatter must consist of `field: value` lines, at least name and description."
         raise InvalidSkill(msg)
     if unknown := [field for field in fields if field not in FIELDS]:
-        msg = f"its field {short_repr(unknown[0])} is none of {', '.join(FIELDS)}: put it under metadata."
+        msg = (
+            f"unknown field {short_repr(unknown[0])} in the frontmatter: expected {', '.join(FIELDS)}. Put "
+            "other fields under metadata."
+        )
         raise InvalidSkill(msg)
     fields.setdefault("metadata", {})
     for field in ("name", "description"):
         if not isinstance(fields.get(field), str) or not fields[field].strip():
-            msg = f"its {field} is missing or no text: write `{field}: …` in its frontmatter."
+            msg = f"the {field} is missing or not a string: write `{field}: …` in the frontmatter."
             raise InvalidSkill(msg)
     metadata = fields["metadata"]
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in (*metadata, *metadata.values())):
-        msg = "its metadata must be indented lines `key: value`, each value a text."
+        msg = "the metadata must be indented `key: value` lines, and each value a string."
         raise InvalidSkill(msg)
-    return fields, found[2].strip()
+    return fields, match[2].strip()
 
 
 def _yaml(text: str) -> Any:
-    """YAML with every scalar as the text that was written: `no` and `1.0` are what they look like."""
+    """Load YAML with every scalar as a string, so that `no` and `1.0` stay as written."""
     yaml = YAML(typ="base", pure=True)
-    yaml.max_depth = DEEPEST
-    yaml.composer.warn_double_anchors = False  # YAML allows them, and a warning reaches nobody
+    yaml.max_depth = MAX_YAML_DEPTH
+    yaml.composer.warn_double_anchors = False  # valid YAML, and no one would see the warning
     try:
         return yaml.load(text)
     except MaxDepthExceededError:
-        msg = "its frontmatter is nested too deep: write plain `field: value` lines."
+        msg = "the frontmatter is nested too deeply: use plain `field: value` lines."
         raise InvalidSkill(msg) from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         problem = shorten(str(error.problem), 120)
-        msg = f"line {line} of its SKILL.md is no YAML ({problem}): put the value in double quotes."
+        msg = f"line {line} of SKILL.md is not valid YAML ({problem}): put the value in double quotes."
         raise InvalidSkill(msg) from None
     except YAMLError:
-        msg = "its frontmatter holds a character that YAML doesn't allow: take it out."
+        msg = "the frontmatter contains a character that YAML doesn't allow: remove it."
         raise InvalidSkill(msg) from None
 
 
@@ -210,7 +214,7 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _check_length(what: str, text: str, most: int) -> None:
-    if not 1 <= len(text) <= most:
-        msg = f"the {what} has {len(text):,} characters: give 1 to {most:,}."
+def _check_length(field: str, text: str, limit: int) -> None:
+    if not 1 <= len(text) <= limit:
+        msg = f"the {field} has {len(text):,} characters: expected 1 to {limit:,}."
         raise InvalidSkill(msg)

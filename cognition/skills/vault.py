@@ -1,7 +1,7 @@
-"""The vault of a user: the experts that are shipped, and those that the user has had forged.
+"""The skills available to a user: the shipped ones and the user's own.
 
-In `{home}/vault/{user}`: `skills/{skill_id}/SKILL.md`, and older texts as `versions/{skill_id}/{number}.md`.
-All of it blocks: call it in a thread.
+The user's own are in `{home}/vault/{user}`: `skills/{skill_id}/SKILL.md`, and older versions in
+`versions/{skill_id}/{number}.md`. Everything here is blocking: call it from a worker thread.
 """
 
 import os
@@ -34,22 +34,24 @@ from cognition.storage.disk.safe_names import folder_of_user
 __all__ = ["InvalidSkill", "Skill", "SkillSaveResult", "UnreadableSkill", "Vault", "parse_skill_metadata"]
 
 SHIPPED: Final = Path(__file__).parents[2] / "skills"
-"""Beside this package, in a checkout as in an installed wheel."""
+"""The folder of the shipped skills, next to this package in a checkout and in an installed wheel."""
 
 FILE: Final = "SKILL.md"
-MOST_BYTES: Final = 131_072
-"""More than any skill within the bounds has: 20,000 characters of four bytes, and the frontmatter."""
+"""The file of a skill in its folder."""
+
+MAX_BYTES: Final = 131_072
+"""Maximum size of a SKILL.md; enough for 20,000 characters of four bytes and the frontmatter."""
 
 NUMBER: Final = re.compile(r"[1-9][0-9]*")
-"""As versions are named; with zeros before it, a number would lead to another file."""
+"""The name of a version's file. Leading zeros are excluded because they would name a different file."""
 
 KEPT_VERSIONS: Final = 20
-"""How many older texts of a skill are kept."""
+"""Number of older versions to keep per skill."""
 
 
 @dataclass(frozen=True)
 class UnreadableSkill:
-    """A folder among the skills that holds none, and why."""
+    """A skill folder without a valid skill, and the reason."""
 
     skill_id: str
     origin: SkillOrigin
@@ -58,13 +60,13 @@ class UnreadableSkill:
 
 @dataclass(frozen=True)
 class SkillSaveResult:
-    """What became of a skill that was to be kept.
+    """The result of saving a skill.
 
     Args:
-        skill: As it is stored.
-        outcome: Whether it is new, took the place of an older text, or is the same as before.
-        version: Its number; the first is 1.
-        overrides: Whether a shipped skill of this id gives way to it.
+        skill: The stored skill.
+        outcome: `unchanged` if the same text was already stored.
+        version: The number of the current version, from 1.
+        overrides: True if it replaces the shipped skill with this id.
     """
 
     skill: Skill
@@ -74,14 +76,14 @@ class SkillSaveResult:
 
 
 class Vault:
-    """The skills that a user can reach. A skill of the user's own hides the shipped one of its id.
+    """The skills available to a user. The user's own skills replace shipped ones with the same id.
 
     Args:
-        home: The folder that holds everything stored.
-        user_id: Whose vault it is.
+        home: The home folder.
+        user_id: The user.
 
     Raises:
-        ValueError: The user is nobody.
+        InvalidInput: If the user is blank.
     """
 
     def __init__(self, home: Path, user_id: str) -> None:
@@ -90,63 +92,63 @@ class Vault:
 
     @property
     def folder(self) -> Path:
-        """Where the user's own skills are."""
+        """The folder of the user's own skills."""
         return self._home / "vault" / self._user / "skills"
 
     def skills(self) -> list[Skill | UnreadableSkill]:
-        """Every skill by its id, the unreadable ones with the reason."""
+        """Return all skills, sorted by id, and the unreadable ones with the reason."""
         return [self._read(skill_id, origin) for skill_id, origin in sorted(self._origins().items())]
 
     def find_skill(self, skill_id: str) -> Skill:
-        """The skill of an id, in whatever spelling.
+        """Return a skill by its id, in any spelling.
 
         Raises:
-            InvalidSkill: There is none, or it can't be read.
+            InvalidSkill: If the skill is unknown or can't be read.
         """
         return self.find_skills([skill_id])[0]
 
     def find_skills(self, skill_ids: Iterable[str]) -> list[Skill]:
-        """The skills of some ids, in their order.
+        """Return skills by their ids, in the given order.
 
         Raises:
-            InvalidSkill: Some are unknown or can't be read: all of them are named, with the nearest ids.
+            InvalidSkill: If any are unknown or can't be read; the message names them, with similar ids.
         """
         origins = self._origins()
-        found, wrong = [], []
+        skills, problems = [], []
         for skill_id in skill_ids:
             known = _known(skill_id, origins)
-            read = self._read(known, origins[known]) if known else None
-            if isinstance(read, Skill):
-                found.append(read)
-            elif read:
-                wrong.append(f"The skill {known!r} can't be read: {read.reason}")
+            entry = self._read(known, origins[known]) if known else None
+            if isinstance(entry, Skill):
+                skills.append(entry)
+            elif entry:
+                problems.append(f"The skill {known!r} can't be read: {entry.reason}")
             else:
-                near = get_close_matches(skill_id, origins, n=3)
-                nearest = f"; near it: {', '.join(near)}" if near else ""
-                wrong.append(f"No skill has the id {short_repr(skill_id)}{nearest}.")
-        if wrong:
-            raise InvalidSkill(" ".join(wrong))
-        return found
+                matches = get_close_matches(skill_id, origins, n=3)
+                similar = f" (similar: {', '.join(matches)})" if matches else ""
+                problems.append(f"Unknown skill {short_repr(skill_id)}{similar}.")
+        if problems:
+            raise InvalidSkill(" ".join(problems))
+        return skills
 
     def get_skill_content(self, skill_id: str) -> str:
-        """The text of a skill's SKILL.md.
+        """Return the contents of a skill's SKILL.md.
 
         Raises:
-            InvalidSkill: There is none of that id, or it can't be read.
+            InvalidSkill: If the skill is unknown or can't be read.
         """
         skill = self.find_skill(skill_id)
         return _text(self._file(skill.skill_id, skill.origin))
 
     def save_skill(self, skill_id: str, title: str, description: str, instructions: str) -> SkillSaveResult:
-        """Keep a skill of the user's own; the text that was there becomes an older version.
+        """Save a skill of the user's own; the previous text becomes an older version.
 
         Raises:
-            InvalidSkill: It is no skill; nothing is changed.
+            InvalidSkill: If the skill is invalid, in which case nothing is changed.
         """
         skill = new_skill(skill_id, title, description, instructions)
         data = skill_file(skill).encode()
         overrides = (SHIPPED / skill.skill_id).is_dir()
-        with self._alone():
+        with self._locked():
             path = self._file(skill.skill_id, "user")
             older = path.read_bytes() if path.is_file() else None
             version = max(self._numbers(skill.skill_id), default=0) + 1
@@ -162,10 +164,10 @@ class Vault:
             return SkillSaveResult(skill, "updated", version + 1, overrides)
 
     def versions(self, skill_id: str) -> dict[int, str]:
-        """The older texts of a skill of the user's own, by their number, oldest first.
+        """Return the older versions of a skill of the user's own by their number, oldest first.
 
         Raises:
-            InvalidSkill: The id is none.
+            InvalidSkill: If the id is invalid.
         """
         skill_id = tidy_id(skill_id)
         kept = {number: self._version(skill_id, number) for number in sorted(self._numbers(skill_id))}
@@ -175,13 +177,15 @@ class Vault:
         """Delete a skill of the user's own with its older versions, and return its id.
 
         Raises:
-            InvalidSkill: The user has none of that id.
+            InvalidSkill: If the user has no skill with this id.
         """
-        with self._alone():
+        with self._locked():
             origins = self._origins()
             known = _known(skill_id, origins)
             if origins.get(known) != "user":
-                msg = f"You have no skill {short_repr(skill_id)} of your own: there is nothing to delete."
+                msg = (
+                    f"You have no skill {short_repr(skill_id)} of your own. Shipped skills can't be deleted."
+                )
                 raise InvalidSkill(msg)
             folder, versions = self._confined("skills", known), self._confined("versions", known)
             rmtree(folder)
@@ -190,7 +194,7 @@ class Vault:
         return known
 
     def _origins(self) -> dict[str, SkillOrigin]:
-        """Whose each id is, the user's before the shipped ones."""
+        """Return the origin of each id; the user's own skills take precedence."""
         own: dict[str, SkillOrigin] = dict.fromkeys(_folders(self._confined("skills")), "user")
         shipped: dict[str, SkillOrigin] = dict.fromkeys(_folders(SHIPPED), "shipped")
         return {**shipped, **own}
@@ -198,8 +202,8 @@ class Vault:
     def _read(self, skill_id: str, origin: SkillOrigin) -> Skill | UnreadableSkill:
         try:
             return read_folder(self._file(skill_id, origin).parent, origin)
-        except InvalidSkill as refusal:
-            return UnreadableSkill(skill_id, origin, str(refusal))
+        except InvalidSkill as error:
+            return UnreadableSkill(skill_id, origin, str(error))
         except OSError as error:
             return UnreadableSkill(skill_id, origin, f"{error.strerror}.")
 
@@ -217,44 +221,46 @@ class Vault:
         return [int(path.stem) for path in folder.glob("*.md") if NUMBER.fullmatch(path.stem)]
 
     def _confined(self, *parts: str) -> Path:
-        """A path in the vault. A link could lead out of it, so there is none on the way."""
+        """Return a path in the vault. Reject symbolic links, which could lead out of it."""
         path = self._home
         for part in ("vault", self._user, *parts):
             path /= part
             if path.is_symlink():
-                msg = f"{str(path)!r} is a link, which may lead out of the vault: put what it leads to there."
+                msg = (
+                    f"{str(path)!r} is a link, which could lead out of the vault: replace it with its target."
+                )
                 raise InvalidSkill(msg)
         return path
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One writer at a time, of whatever thread and process."""
+    def _locked(self) -> Iterator[None]:
+        """Hold the vault's lock, which admits one writer at a time across threads and processes."""
         path = self._confined("lock")
         path.parent.mkdir(parents=True, exist_ok=True)
-        no_link = getattr(os, "O_NOFOLLOW", 0)  # unknown to Windows
+        no_link = getattr(os, "O_NOFOLLOW", 0)  # not available on Windows
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | no_link, 0o600), "r+b") as file:
             portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
             yield
 
 
 def read_folder(folder: Path, origin: SkillOrigin) -> Skill:
-    """The skill of a folder, wherever it is.
+    """Read the skill in any folder.
 
     Raises:
-        InvalidSkill: It holds no skill.
+        InvalidSkill: If the folder does not contain a valid skill.
     """
     return read_skill(_text(folder / FILE), folder.name, origin)
 
 
 def _folders(root: Path) -> list[str]:
-    """The names of the folders in one; what begins with a dot is no skill."""
+    """Return the names of the subfolders, except those that start with a dot."""
     if not root.is_dir():
         return []
     return [path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")]
 
 
 def _known(skill_id: str, origins: dict[str, SkillOrigin]) -> str:
-    """The id among those that there are; empty when it is none of them."""
+    """Return the existing id that matches an id in any spelling; empty if there is none."""
     if skill_id in origins:
         return skill_id
     try:
@@ -266,15 +272,15 @@ def _known(skill_id: str, origins: dict[str, SkillOrigin]) -> str:
 
 def _text(path: Path) -> str:
     if not path.is_file():
-        msg = f"its folder has no file {FILE}: write one, or take the folder away."
+        msg = f"the folder has no file {FILE}: add one, or remove the folder."
         raise InvalidSkill(msg)
     with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        msg = f"its {FILE} has more than {MOST_BYTES:,} bytes: shorten it."
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        msg = f"{FILE} has more than {MAX_BYTES:,} bytes: shorten it."
         raise InvalidSkill(msg)
     try:
         return data.decode()
     except UnicodeDecodeError:
-        msg = f"its {FILE} is not UTF-8: save it as UTF-8."
+        msg = f"{FILE} is not valid UTF-8: save it as UTF-8."
         raise InvalidSkill(msg) from None

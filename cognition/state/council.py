@@ -1,4 +1,4 @@
-"""The state of a council: plain JSON values and messages only."""
+"""The state of the council graph. It contains only plain JSON values and messages."""
 
 from collections.abc import Sequence
 from operator import add
@@ -12,13 +12,14 @@ from cognition.levels import Level
 from cognition.state.turn import Tokens
 
 Messages = dict[str, list[AnyMessage]]
+"""Messages by alias of the participant."""
 
 
 class Histories(UntrackedValue[Messages]):
-    """Histories by alias. The branches of a round each write their own; no checkpoint holds any of them."""
+    """A channel of histories by alias. Each branch of a round writes one; checkpoints store none of them."""
 
     def update(self, values: Sequence[Messages]) -> bool:
-        """Take the histories that were written in a step, beside those of the others."""
+        """Merge the histories written in a step into those of the other participants."""
         if not values:
             return False
         merged: Messages = dict(self.value) if self.is_available() else {}
@@ -29,84 +30,84 @@ class Histories(UntrackedValue[Messages]):
 
 
 class Seat(TypedDict):
-    """A participant of a council: what the others know of it, and the skill behind it."""
+    """A participant: the alias and role that the others see, and the skill it acts as."""
 
     alias: str
     role: str
     skill_id: str
 
 
-class Asked(TypedDict):
-    """What a part of a council took of the models."""
+class ModelUsage(TypedDict):
+    """The model usage of one part of a council."""
 
     model: str
     calls: int
-    """How often models were asked, those that failed too."""
+    """Number of model calls, failed ones included."""
     tokens: Tokens
-    """What the answer took."""
+    """Token usage of the answer."""
     seconds: float
 
 
-class Statement(Asked):
-    """What a participant said in one round of a council, or why it said nothing."""
+class Statement(ModelUsage):
+    """A participant's contribution to one round, or the reason for its absence."""
 
     round: int
     alias: str
     text: str
     stance: str
-    """Its answer in a few words, by which participants are compared; empty when it gave none."""
+    """The answer in a few words, used to compare participants; empty if none was given."""
     position: str
-    """Its answer in one sentence."""
+    """The answer in one sentence."""
     confidence: int | None
-    """How sure it is, in percent."""
+    """The confidence in percent; None if none was given."""
     absence: str
-    """Why it said nothing; empty when it spoke."""
+    """The reason for the absence; empty if the participant spoke."""
     cut: int
-    """Characters that its text was longer than what is kept of one."""
+    """Number of characters removed from a text that was too long."""
 
 
-class Brief(Asked):
-    """What a council is told of the chat that it was called from."""
+class Brief(ModelUsage):
+    """The summary of the chat that a council receives."""
 
     text: str
     status: Literal["distilled", "none", "failed"]
-    """`none`: there was nothing to distil or nothing was wanted."""
+    """`none`: the chat was empty, or no summary was requested."""
     reason: str
-    """Why it failed."""
+    """The reason for a failure; otherwise empty."""
 
 
-class Synthesis(Asked):
-    """What the rapporteur made of a council."""
+class Synthesis(ModelUsage):
+    """The rapporteur's synthesis of a council."""
 
     text: str
     level: str
     failures: list[str]
-    """What kept other levels from it."""
+    """The errors of the levels tried before."""
 
 
 class CouncilInput(TypedDict, total=False):
-    """What a caller asks of a council; only the question and the participants must be there.
+    """The input of a council; only the question and the participants are required.
 
-    What else is asked is asked of one run: the next council of a thread doesn't inherit it.
+    The optional values apply to one run: the next council on the same thread does not inherit them.
     """
 
     question: str
     participants: str | list[str]
-    """Ids of skills, separated by commas or as a list."""
+    """Skill ids, separated by commas or as a list."""
     target_model: Annotated[Level, EphemeralValue]
     """The level of the participants."""
     synthesis_model: Annotated[Level, EphemeralValue]
     """The level of the rapporteur."""
     rounds: Annotated[int, EphemeralValue]
     history_depth: Annotated[int, EphemeralValue]
-    """How many of the newest messages are distilled for the participants."""
+    """Number of the newest messages to condense for the participants."""
     distillation_focus: Annotated[str, EphemeralValue]
     messages: list[AnyMessage]
-    """The chat that the question comes from."""
+    """The chat in which the question was asked."""
 
 
 class CouncilOutput(TypedDict, total=False):
-    """What a council gives back."""
+    """The output of a council."""
 
     report: str
     deliberation: dict[str, Any]
@@ -114,7 +115,7 @@ class CouncilOutput(TypedDict, total=False):
 
 
 class CouncilRecord(CouncilInput, CouncilOutput, total=False):
-    """What of a deliberation its steps and streams may show."""
+    """The part of the state that streams and checkpoints contain."""
 
     seats: list[Seat]
     expert_level: Level
@@ -123,18 +124,18 @@ class CouncilRecord(CouncilInput, CouncilOutput, total=False):
     depth: int
     focus: str
     notes: list[str]
-    """What was done otherwise than asked, in sentences."""
+    """Differences from the request, as sentences."""
     round: int
-    """The round that is being held, from 1."""
+    """The number of the current round, from 1."""
     closed: bool
-    """Whether no further round is held."""
+    """True if there is no further round."""
     brief: Brief
     statements: Annotated[list[Statement], add]
     synthesis: Synthesis
 
 
 class CouncilState(CouncilRecord, total=False):
-    """One deliberation."""
+    """The state of a deliberation."""
 
     histories: Annotated[dict[str, list[AnyMessage]], Histories(dict)]
-    """What each participant was sent and said, signatures included."""
+    """The messages sent to and by each participant, with thought signatures."""

@@ -11,44 +11,44 @@ from cognition.state.turn import Turn
 
 
 class AgentOutcome(TypedDict):
-    """What came of a sub-agent's turn."""
+    """The outcome of a sub-agent's turn."""
 
     status: Literal["success", "pending_question", "budget_exhausted", "error"]
     text: str
     level: str
-    """The level that answered."""
+    """The level that gave the answer."""
     calls: int
-    """Tool calls that were made."""
+    """Number of tool calls."""
 
 
 class DelegationInput(TypedDict, total=False):
-    """What a caller asks of a sub-agent; only the task must be there. A thread keeps its first role."""
+    """The input of a sub-agent; only the task is required. A thread keeps its first role."""
 
     task: Annotated[str, EphemeralValue]
     system_prompt: Annotated[str, EphemeralValue]
-    """Who the agent is, in the caller's words."""
+    """The role of the sub-agent, in the caller's words."""
     skill_id: str
-    """The expert that the agent is."""
+    """The expert that the sub-agent acts as."""
     request_id: str
-    """The same for the same request, so that one that comes again is not done again."""
+    """The idempotency key: a repeated request is not executed again."""
 
 
 class DelegationOutput(TypedDict, total=False):
-    """What a sub-agent gives back."""
+    """The output of a sub-agent."""
 
     outcome: AgentOutcome
 
 
 class DelegationState(DelegationInput, DelegationOutput, total=False):
-    """A sub-agent's thread. The role in the caller's words is the first of its messages."""
+    """The thread of a sub-agent. The role in the caller's words is its first message."""
 
     messages: Annotated[list[AnyMessage], DeltaChannel(fold_messages, snapshot_frequency=30)]
     summary: str
-    """Notes on the oldest exchanges, which are no longer among the messages."""
+    """Notes that replace the oldest messages."""
     notes_failed: bool
-    """Whether none could be taken in this turn: it is not tried again in it."""
+    """True if condensing failed in this turn; it is not tried again before the next one."""
     turn: Turn
     calls: int
-    """Tool calls of this turn."""
+    """Number of tool calls in this turn."""
     steps: int
-    """Model calls of all turns that are done."""
+    """Number of model calls in all finished turns."""

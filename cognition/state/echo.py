@@ -1,4 +1,4 @@
-"""The states of the graphs but the council's: plain JSON values and messages only."""
+"""The state of the echo graph. It contains only plain JSON values and messages."""
 
 from typing import Annotated
 
@@ -11,29 +11,29 @@ from cognition.state.turn import Turn
 
 
 class EchoInput(TypedDict):
-    """What a caller sends: the newest message."""
+    """The input of a turn: the user's newest message."""
 
     messages: list[AnyMessage]
 
 
 class Perceived(TypedDict):
-    """What `perceive` found for a turn, by ids: nothing large is kept in the thread."""
+    """The memories and files that `perceive` found for a turn, as ids, to keep the thread small."""
 
     memories: list[str]
     files: list[str]
-    """Resources that stand whole in the prompt."""
+    """Resources that the prompt shows."""
     events: list[str]
-    """Resources that are new or changed since the last turn."""
+    """Resources added or changed since the last turn."""
     at: float
-    """When it looked, in unix seconds."""
+    """The time of the search, as a Unix timestamp."""
     fill: float
-    """The part of the context that was taken, 0–1."""
+    """The used share of the context, 0–1."""
     closed: bool
-    """Whether the session was closed since the last turn."""
+    """True if the session was closed since the last turn."""
 
 
 class EchoState(TypedDict, total=False):
-    """A chat's thread."""
+    """The thread of a chat."""
 
     messages: Annotated[list[AnyMessage], DeltaChannel(fold_messages, snapshot_frequency=30)]
     turn: Turn

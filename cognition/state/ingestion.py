@@ -6,19 +6,19 @@ from typing_extensions import TypedDict
 
 
 class Received(TypedDict):
-    """One file of an ingestion's input, stored and registered."""
+    """A file of the input after it was stored and registered, or rejected."""
 
     name: str
     resource_id: str
-    """Empty for what was not taken."""
+    """The id of the resource; empty if the file was rejected."""
     known: bool
-    """Whether the chat had this content and was done with it."""
+    """True if the chat already has this content, fully processed."""
     error: str
-    """Why it was not taken."""
+    """The reason for the rejection; empty if the file was accepted."""
 
 
 class IngestedFile(TypedDict):
-    """What became of one file."""
+    """The result for one file."""
 
     name: str
     resource_id: str
@@ -30,36 +30,36 @@ class IngestedFile(TypedDict):
     chunks: int
     error: str
     note: str
-    """What there is to know beside the status."""
+    """A remark in addition to the status; may be empty."""
 
 
 class IngestionInput(TypedDict, total=False):
-    """What a caller gives to a chat; only the files must be there."""
+    """The input of an ingestion; only the files are required."""
 
     files: list[dict[str, Any]]
-    """Each one `{"path"}`, with `recursive` for a folder; `{"name", "mime", "data"}` with contents in base64;
-    a content block of a message; or `{"resource_id"}` of what the chat has, to go on with it."""
+    """Each is `{"path"}`, with `recursive` for a folder; `{"name", "mime", "data"}` with base64 data; a
+    content block of a message; or `{"resource_id"}` to resume the ingestion of a resource of the chat."""
     context_fill: float
-    """How full the context is, 0–1."""
+    """The used share of the context, 0–1."""
     message_id: str
-    """The message that the files came with."""
+    """The message to which the files were attached."""
 
 
 class IngestionOutput(TypedDict, total=False):
-    """What an ingestion gives back."""
+    """The output of an ingestion."""
 
     report: list[IngestedFile]
 
 
 class IngestionState(IngestionInput, IngestionOutput, total=False):
-    """One ingestion; contents are in the chat's files, and what became of them in the registry."""
+    """The state of an ingestion. Contents are stored in the chat's files, results in the registry."""
 
     received: list[Received]
     started_at: float
 
 
 class FileState(TypedDict, total=False):
-    """One branch of an ingestion: one file."""
+    """The state of a branch, which processes one file."""
 
     resource_id: str
     context_fill: float
@@ -68,6 +68,6 @@ class FileState(TypedDict, total=False):
 
 
 class FileOutput(TypedDict, total=False):
-    """What a branch gives back: nothing but which file it was, because the registry says the rest."""
+    """The output of a branch: only the id of the file, because the registry contains the result."""
 
     resource_id: str

@@ -1,4 +1,4 @@
-"""The account of a turn: where it stands, what it spent, what it was cut short of."""
+"""The record of a turn: its level, its usage and the budgets it has spent."""
 
 from collections.abc import Sequence
 from reprlib import repr as short_repr
@@ -13,28 +13,28 @@ from cognition.settings import Settings
 
 
 class Tokens(TypedDict):
-    """What the calls of one level took."""
+    """Token usage of the calls of one level."""
 
     input: int
     output: int
 
 
 class Transfer(TypedDict):
-    """A model's wish to hand the turn to a higher level."""
+    """A model's request to hand the turn to a higher level."""
 
     target: Level
     plan: str
     text: str
-    """What the model said beside the call; it goes to the target and not into the conversation."""
+    """The model's text beside the call; passed to the target level, not added to the conversation."""
 
 
 class Turn(TypedDict):
-    """The account of one turn, opened by `perceive` and kept through `cognition.state.turn`."""
+    """The record of one turn, created by `perceive` and updated by the functions of this module."""
 
     level_start: Level
     level: Level
     plan: str
-    """The plan handed over by the last level; it lives to the end of the turn."""
+    """The plan of the level that handed over the turn, kept until the turn ends."""
     transfer: Transfer | None
     transfers: int
     calls: dict[str, int]
@@ -42,13 +42,13 @@ class Turn(TypedDict):
     models: dict[str, str]
     fallbacks: list[str]
     seconds: float
-    """Time spent in model and tool calls."""
+    """Seconds spent in model and tool calls."""
     cut: str
-    """What a spent budget kept from being done; empty when nothing was cut."""
+    """The budget that ended the turn early; empty if none did."""
 
 
 def open_turn(policy: Policy, settings: Settings, last: Turn | None) -> Turn:
-    """A new turn at the policy's start level, or where the last one ended if the settings say so."""
+    """Create a turn at the policy's start level, or at the last turn's level if the settings say so."""
     level = start_level(policy)
     if settings.escalation_scope == "thread" and last and last["level"] in targets(level, policy):
         level = last["level"]
@@ -68,10 +68,10 @@ def open_turn(policy: Policy, settings: Settings, last: Turn | None) -> Turn:
 
 
 def with_answer(turn: Turn, answer: Answer, transfer: Transfer | None) -> Turn:
-    """The turn after an answer, with what it took."""
-    taken = tokens_of(answer)
+    """Return the turn after an answer, with its usage added."""
+    used = tokens_of(answer)
     spent = turn["tokens"].get(answer.role, Tokens(input=0, output=0))
-    spent = Tokens(input=spent["input"] + taken["input"], output=spent["output"] + taken["output"])
+    spent = Tokens(input=spent["input"] + used["input"], output=spent["output"] + used["output"])
     return {
         **turn,
         "transfer": transfer,
@@ -84,7 +84,7 @@ def with_answer(turn: Turn, answer: Answer, transfer: Transfer | None) -> Turn:
 
 
 def tokens_of(answer: Answer) -> Tokens:
-    """What an answer took, as its provider counted; nothing where it did not say."""
+    """Return the provider's token count of an answer; zeros if it gave none."""
     usage = answer.message.usage_metadata
     return (
         Tokens(input=usage["input_tokens"], output=usage["output_tokens"])
@@ -94,30 +94,40 @@ def tokens_of(answer: Answer) -> Tokens:
 
 
 def with_failure(turn: Turn, failure: Failure) -> Turn:
-    """The turn after a call that gave no answer."""
+    """Return the turn after a failed call."""
     calls = {**turn["calls"], failure.role: turn["calls"].get(failure.role, 0) + 1}
     return {**turn, "calls": calls, "seconds": turn["seconds"] + failure.seconds, "transfer": None}
 
 
 def with_seconds(turn: Turn, seconds: float) -> Turn:
-    """The turn after tools ran for so long."""
+    """Return the turn with the seconds of tool calls added."""
     return {**turn, "seconds": turn["seconds"] + seconds}
 
 
 def with_agents(turn: Turn, names: Sequence[str]) -> Turn:
-    """The turn after tools behind which others think: each counts as one call, and its time is its own."""
+    """Return the turn after calls of councils or sub-agents. Each counts as one call, without its time."""
     calls = {**turn["calls"], **{name: turn["calls"].get(name, 0) + names.count(name) for name in names}}
     return {**turn, "calls": calls}
 
 
+def with_cut(turn: Turn, cut: str) -> Turn:
+    """Return the turn marked as cut short.
+
+    Args:
+        turn: The turn.
+        cut: The spent budget, as a clause such as "its time was spent".
+    """
+    return {**turn, "cut": cut}
+
+
 def with_transfer(turn: Turn) -> Turn:
-    """The turn at the level that the pending transfer names."""
+    """Return the turn at the level that its pending transfer names."""
     transfer = turn["transfer"]
     if transfer is None:
         return turn
     plan = transfer["plan"]
     if transfer["text"]:
-        plan += f"\n\nSaid with it:\n{transfer['text']}"
+        plan += f"\n\nMessage with the plan:\n{transfer['text']}"
     return {
         **turn,
         "level": transfer["target"],
@@ -128,39 +138,40 @@ def with_transfer(turn: Turn) -> Turn:
 
 
 def open_targets(turn: Turn, policy: Policy, settings: Settings) -> tuple[Level, ...]:
-    """The levels that the turn may still be handed to."""
+    """Return the levels to which the turn may still be handed."""
     return targets(turn["level"], policy) if turn["transfers"] < settings.max_transfers else ()
 
 
 def refused_transfer(target: object, plan: object, turn: Turn, policy: Policy, settings: Settings) -> str:
-    """Why a transfer can't be made, in a sentence for the model; empty when it can."""
+    """Return the error message for an invalid transfer, addressed to the model; empty if it is valid."""
     allowed = open_targets(turn, policy, settings)
     if not allowed:
-        return f"Error: from {turn['level']} no other level can be reached in this turn. Answer yourself."
+        return f"Error: no higher level is available to {turn['level']} in this turn. Answer yourself."
     if target not in allowed:
         return (
-            f"Error: {short_repr(target)} can't be reached from {turn['level']}. "
-            f"Allowed: {', '.join(allowed)}."
+            f"Error: invalid target_model {short_repr(target)}: expected one of {', '.join(allowed)} from "
+            f"{turn['level']}."
         )
     if not isinstance(plan, str) or not plan.strip():
         return (
-            "Error: the transfer_plan is empty. Say the objective, what is known, the strategy, what is left."
+            "Error: the transfer_plan is blank. State the objective, what is known, the strategy and what is "
+            "left."
         )
     return ""
 
 
 def calls_left(turn: Turn, settings: Settings) -> int:
-    """Model calls that the turn may still make."""
+    """Return the number of model calls left in the turn."""
     return settings.max_model_calls - sum(turn["calls"].values())
 
 
 def seconds_left(turn: Turn, settings: Settings) -> float:
-    """Seconds of model and tool time that the turn may still take."""
+    """Return the seconds of model and tool time left in the turn."""
     return settings.turn_seconds - turn["seconds"]
 
 
 def summary(turn: Turn, level: str, rehearsed: bool) -> dict[str, Any]:
-    """What the answer's metadata tell of its turn, under the key `cognition`."""
+    """Return the record of a turn for the metadata of its answer, under the key `cognition`."""
     model = turn["models"].get(level, "")
     prices = [
         cost(turn["models"][role], spent["input"], spent["output"]) for role, spent in turn["tokens"].items()

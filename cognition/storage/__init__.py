@@ -1,1 +1,1 @@
-"""Tables and files on this machine."""
+"""Storage on this machine: database tables and files."""

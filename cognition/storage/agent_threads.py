@@ -1,6 +1,6 @@
-"""The index of the threads of sub-agents: who each one is, where it stands, and what was said last.
+"""The index of sub-agent threads: the role, status and last exchange of each.
 
-What was said in a thread is in its checkpoints, under its key.
+The messages of a thread are in its checkpoints, stored under its key.
 """
 
 import json
@@ -15,13 +15,14 @@ from cognition.levels import Policy
 from cognition.storage.sqlite.database import Database
 
 AgentThreadStatus = Literal["working", "open", "waiting"]
-"""At work, or cut off at it; done, and ready for more; waiting for an answer to its question."""
+"""`working`: running or interrupted; `open`: done, accepts another request; `waiting`: needs an answer to
+its question."""
 
 AGENTS: Final = "agent:"
-"""What the ids of their checkpoints begin with."""
+"""Prefix of the checkpoint ids of sub-agent threads."""
 
-EXCERPT: Final = 200
-"""Characters of a request and of an answer that the index keeps."""
+EXCERPT_LENGTH: Final = 200
+"""Characters of the last request and of the last answer that the index keeps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,53 +33,53 @@ class AgentThread:
     chat_id: str
     sub_sid: str
     role: str
-    """The name of the role, for people and models."""
+    """The display name of the role, for people and models."""
     skill_id: str = ""
-    """The skill behind the role; empty for none."""
+    """The skill of the role; empty if it has none."""
     level: str = ""
-    """The level that spoke last."""
+    """The model level of the last answer."""
     status: AgentThreadStatus = "working"
     steps: int = 0
-    """Model calls that were made in it."""
+    """Number of model calls in the thread."""
     request: str = ""
     answer: str = ""
     created_at: float = 0.0
     updated_at: float = 0.0
     policy: Policy = "AUTO_PRO"
-    """The levels that may think in its newest run."""
+    """The policy that limits the model levels of the latest run."""
     memory: Literal["on", "off"] = "on"
-    """Whether its newest run may recall memories."""
+    """Permission for the latest run to recall memories."""
 
     @property
     def key(self) -> str:
-        """The id of its checkpoints. It is no UUID, so that no client of a server can ask for it."""
-        told = json.dumps([self.user_id, self.chat_id, self.sub_sid])
-        return f"{AGENTS}{sha256(told.encode()).hexdigest()}"
+        """The id of its checkpoints. Not a UUID, so a client of the server cannot request it."""
+        identity = json.dumps([self.user_id, self.chat_id, self.sub_sid])
+        return f"{AGENTS}{sha256(identity.encode()).hexdigest()}"
 
 
 class AgentThreadTable:
-    """The threads of every user; each call is for one of them. Blocking: call it in a thread.
+    """The sub-agent threads of all users; each call is for one user. Blocking: call it from a worker thread.
 
     Args:
-        database: The folder's database.
+        database: The database of the home folder.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin(self, thread: AgentThread, request: str) -> None:
-        """Note that a thread is at work on a request, and open it if it is new.
+        """Mark a thread as working on a request; add the thread if it is new.
 
         Raises:
-            ValueError: The user or the chat is blank.
+            InvalidInput: If the user or the chat is blank.
         """
         check_chat(thread.user_id, thread.chat_id)
-        values = {**vars(thread), "said": _exchange(request, ""), "now": now()}
+        values = {**vars(thread), "exchange": _exchange(request, ""), "now": now()}
         self._database.rows(
             """INSERT INTO cognitive_threads VALUES
-                (:user_id, :chat_id, :sub_sid, :role, :skill_id, '', 'working', 0, :said, :now, :now,
+                (:user_id, :chat_id, :sub_sid, :role, :skill_id, '', 'working', 0, :exchange, :now, :now,
                 :policy, :memory)
-            ON CONFLICT DO UPDATE SET status = 'working', last_exchange = :said, updated_at = :now,
+            ON CONFLICT DO UPDATE SET status = 'working', last_exchange = :exchange, updated_at = :now,
                 policy = :policy, memory = :memory""",
             values,
         )
@@ -93,35 +94,36 @@ class AgentThreadTable:
         request: str,
         answer: str,
     ) -> bool:
-        """Note what came of a request; tells whether the thread is still in the index."""
+        """Record the outcome of a request. Return False if the thread is no longer in the index."""
         updated = self._database.rows(
             """UPDATE cognitive_threads
             SET status = ?, level = ?, steps = ?, last_exchange = ?, updated_at = ?
             WHERE user_id = ? AND chat_id = ? AND sub_sid = ? RETURNING 1""",
-            (status, level, steps, _exchange(request, answer), now(), *_place(thread)),
+            (status, level, steps, _exchange(request, answer), now(), *_primary_key(thread)),
         )
         return bool(updated)
 
     def get(self, user_id: str, chat_id: str, sub_sid: str) -> AgentThread | None:
-        """A thread of a chat; None when the chat has none of this id."""
+        """Return a thread of a chat, or None if the chat has no thread with this id."""
         check_user(user_id)
-        found = self._select("user_id = ? AND chat_id = ? AND sub_sid = ?", (user_id, chat_id, sub_sid))
-        return next(iter(found), None)
+        threads = self._select("user_id = ? AND chat_id = ? AND sub_sid = ?", (user_id, chat_id, sub_sid))
+        return next(iter(threads), None)
 
     def of_chat(self, user_id: str, chat_id: str) -> list[AgentThread]:
-        """The threads of a chat, the one that moved last first."""
+        """Return the threads of a chat, most recently updated first."""
         check_user(user_id)
         return self._select("user_id = ? AND chat_id = ?", (user_id, chat_id))
 
     def of_user(self, user_id: str) -> list[AgentThread]:
-        """The threads of all of a user's chats, the one that moved last first."""
+        """Return the threads of all chats of a user, most recently updated first."""
         check_user(user_id)
         return self._select("user_id = ?", (user_id,))
 
     def delete(self, thread: AgentThread) -> None:
-        """Take a thread out of the index."""
+        """Delete a thread from the index. Its checkpoints stay."""
         self._database.rows(
-            "DELETE FROM cognitive_threads WHERE user_id = ? AND chat_id = ? AND sub_sid = ?", _place(thread)
+            "DELETE FROM cognitive_threads WHERE user_id = ? AND chat_id = ? AND sub_sid = ?",
+            _primary_key(thread),
         )
 
     def _select(self, condition: str, values: Sequence[object]) -> list[AgentThread]:
@@ -131,7 +133,7 @@ class AgentThreadTable:
         return [_thread(row) for row in rows]
 
 
-def _place(thread: AgentThread) -> tuple[str, str, str]:
+def _primary_key(thread: AgentThread) -> tuple[str, str, str]:
     check_user(thread.user_id)
     return thread.user_id, thread.chat_id, thread.sub_sid
 
@@ -142,9 +144,9 @@ def _exchange(request: str, answer: str) -> str:
 
 def _excerpt(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= EXCERPT else f"{line[: EXCERPT - 1]}…"
+    return line if len(line) <= EXCERPT_LENGTH else f"{line[: EXCERPT_LENGTH - 1]}…"
 
 
 def _thread(row: Any) -> AgentThread:
-    values = {key: row[key] for key in row.keys()}  # noqa: SIM118  # a Row iterates its values
+    values = {key: row[key] for key in row.keys()}  # noqa: SIM118  # a Row iterates over its values
     return AgentThread(**json.loads(values.pop("last_exchange")), **values)

@@ -1,4 +1,4 @@
-"""Which chats had their session closed, and which of these closings are not done yet."""
+"""The record of closed sessions, including closures that were interrupted."""
 
 from cognition.dates import now
 from cognition.identity import check_chat
@@ -6,20 +6,20 @@ from cognition.storage.sqlite.database import Database
 
 
 class Closures:
-    """The last closing of each chat. Blocking: call it in a thread.
+    """The last closure of each chat's session. Blocking: call it from a worker thread.
 
     Args:
-        database: The folder's database.
+        database: The database of the home folder.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin(self, user_id: str, chat_id: str) -> None:
-        """Take down that a chat is being closed; from here on the closing is carried to its end.
+        """Record that a session is being closed; if interrupted, the closure is completed later.
 
         Raises:
-            InvalidInput: The user or the chat is blank.
+            InvalidInput: If the user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         self._database.rows(
@@ -28,12 +28,12 @@ class Closures:
         )
 
     def finish(self, user_id: str, chat_id: str, begun: float) -> None:
-        """Take down that a closing is done, unless the chat was closed again since.
+        """Record that a closure is complete, unless the session has been closed again since.
 
         Args:
-            user_id: Whose.
-            chat_id: Which chat.
-            begun: When the closing began, in unix seconds.
+            user_id: The user.
+            chat_id: The chat.
+            begun: Start of the closure, in Unix seconds.
         """
         self._database.rows(
             "UPDATE closings SET done = 1 WHERE user_id = ? AND chat_id = ? AND closed_at = ?",
@@ -41,7 +41,11 @@ class Closures:
         )
 
     def of(self, user_id: str, chat_id: str) -> tuple[float, bool]:
-        """When a chat was closed last, in unix seconds (0 for never), and whether that is done."""
+        """Return the time of the last closure in Unix seconds (0 if none), and True if it is complete.
+
+        Raises:
+            InvalidInput: If the user or the chat is blank.
+        """
         check_chat(user_id, chat_id)
         rows = self._database.rows(
             "SELECT closed_at, done FROM closings WHERE user_id = ? AND chat_id = ?", (user_id, chat_id)
@@ -49,6 +53,6 @@ class Closures:
         return (rows[0]["closed_at"], bool(rows[0]["done"])) if rows else (0.0, True)
 
     def unfinished(self) -> list[tuple[str, str]]:
-        """The users and chats whose closing was interrupted."""
+        """Return the (user, chat) pairs with an incomplete closure."""
         rows = self._database.rows("SELECT user_id, chat_id FROM closings WHERE done = 0")
         return [(row["user_id"], row["chat_id"]) for row in rows]

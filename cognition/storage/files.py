@@ -1,4 +1,4 @@
-"""The copies of what chats were given: each chat has its own, and its purge takes no other's."""
+"""The files of chats: each chat keeps its own copies, so purging one chat leaves the others intact."""
 
 import os
 import shutil
@@ -18,28 +18,29 @@ from cognition.identity import check_chat
 from cognition.storage.disk.safe_names import folder_of_user
 from cognition.storage.resources import Resource
 
-PIECE: Final = 1 << 20
-"""Bytes that are copied at once."""
+COPY_BYTES: Final = 1 << 20
+"""Bytes to copy at a time."""
 
-LEFT_SECONDS: Final = 3_600
-"""A copy that nothing was added to for so long was left by a process that is no more."""
+STALE_SECONDS: Final = 3_600
+"""Seconds without a write after which an unfinished copy is considered abandoned by a dead process."""
 
 OPEN_FLAGS: Final = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-"""Those that the platform has: a pipe would wait for its writer, and a symlink could replace the file."""
+"""Flags for opening a source, as far as the platform has them. Without them, a pipe would block until it has
+a writer, and a symlink could be swapped in for the file."""
 
 
 class FileRejected(InvalidInput):
-    """A file that can't be taken; says why and what to do."""
+    """A file that cannot be stored. The message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A copy that is safe on the disk.
+    """A copy that has been synced to disk.
 
     Attributes:
-        path: Where it is, relative to the folder that holds everything stored.
-        size: Its bytes.
-        sha256: Of its content.
+        path: Its path, relative to the home folder.
+        size: Its size in bytes.
+        sha256: The hash of its content.
     """
 
     path: str
@@ -48,148 +49,148 @@ class Stored:
 
 
 class Files:
-    """The files of every chat, by content: what a chat was given twice is there once. Blocking.
+    """The files of all chats, stored by content: a chat keeps one copy of identical files. Blocking.
 
     Args:
-        home: The folder that holds everything stored.
+        home: The home folder.
     """
 
     def __init__(self, home: Path) -> None:
         self._home = home
 
     def store(self, user_id: str, chat_id: str, source: Path | bytes, *, name: str, limit: int) -> Stored:
-        """Copy a content to the chat's files; when this returns, no crash takes it away.
+        """Copy content into the chat's files. Once this returns, the copy survives a crash.
 
         Args:
-            user_id: Whose chat.
-            chat_id: Which chat.
-            source: The content, or a regular file with every symlink resolved.
-            name: What the copy is called, if the chat has no other of this content; a plain file name.
-            limit: The most bytes that are taken.
+            user_id: The user.
+            chat_id: The chat.
+            source: The content, or the path of a regular file with all symlinks resolved.
+            name: Plain file name for the copy; ignored if the chat already has this content.
+            limit: Maximum size in bytes.
 
         Raises:
-            FileRejected: It is longer than the limit, or no regular file.
-            OSError: It can't be read, or the disk is full; nothing is left of it.
+            FileRejected: If the source is larger than the limit or is not a regular file.
+            OSError: If the source cannot be read or the disk is full; the incomplete copy is removed.
         """
-        chat = self._chat(user_id, chat_id)
+        chat = self._chat_folder(user_id, chat_id)
         incoming = chat / "incoming"
         incoming.mkdir(parents=True, exist_ok=True)
-        _sweep(incoming)
-        handle, begun = tempfile.mkstemp(dir=incoming)
+        _remove_stale(incoming)
+        handle, temporary = tempfile.mkstemp(dir=incoming)
         try:
-            with os.fdopen(handle, "wb") as copy, _opened(source) as given:
-                digest, size = _copy(given, copy, limit)
+            with os.fdopen(handle, "wb") as copy, _open(source) as original:
+                digest, size = _copy(original, copy, limit)
                 copy.flush()
                 os.fsync(copy.fileno())
-            place = chat / digest / "original"
-            place.mkdir(parents=True, exist_ok=True)
-            kept = next(place.iterdir(), None)
-            if kept is None:
-                kept = place / name
-                os.replace(begun, kept)
-                for folder in (place, *list(place.parents)[:5]):
-                    _sync(folder)
+            folder = chat / digest / "original"
+            folder.mkdir(parents=True, exist_ok=True)
+            stored = next(folder.iterdir(), None)
+            if stored is None:
+                stored = folder / name
+                os.replace(temporary, stored)
+                for parent in (folder, *list(folder.parents)[:5]):
+                    _sync(parent)
         finally:
-            Path(begun).unlink(missing_ok=True)
-        return Stored(str(kept.relative_to(self._home)), size, digest)
+            Path(temporary).unlink(missing_ok=True)
+        return Stored(str(stored.relative_to(self._home)), size, digest)
 
     def original(self, resource: Resource) -> Path:
-        """Where the copy of a resource is."""
+        """Return the path of a resource's copy."""
         return self._home / resource.storage_path
 
     def text(self, resource: Resource) -> Path:
-        """Where the text of a resource is, or would be; it is whole when it is there."""
-        return self._place(resource) / "text.md"
+        """Return the path of a resource's text. The file may not exist; if it does, it is complete."""
+        return self._resource_folder(resource) / "text.md"
 
     @contextmanager
     def writing_text(self, resource: Resource) -> Iterator[Path]:
-        """A place to write a resource's text to; it becomes the text when the block ends without an error.
+        """Yield a temporary file that becomes the resource's text if the block ends without an error.
 
         Raises:
-            OSError: The disk is full, or the chat was purged meanwhile.
+            OSError: If the disk is full or the chat was purged in the meantime.
         """
-        place = self.text(resource)
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=".text-")
+        text = self.text(resource)
+        handle, temporary = tempfile.mkstemp(dir=text.parent, prefix=".text-")
         os.close(handle)
         try:
-            yield Path(name)
-            _sync(Path(name))
-            os.replace(name, place)
-            _sync(place.parent)
+            yield Path(temporary)
+            _sync(Path(temporary))
+            os.replace(temporary, text)
+            _sync(text.parent)
         finally:
-            Path(name).unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
 
     def delete(self, resource: Resource) -> None:
         """Delete the copy of a resource and its text."""
-        shutil.rmtree(self._place(resource), ignore_errors=True)
+        shutil.rmtree(self._resource_folder(resource), ignore_errors=True)
 
     def discard(self, stored: Stored) -> None:
         """Delete a copy that could not be registered."""
         shutil.rmtree((self._home / stored.path).parent.parent, ignore_errors=True)
 
     def purge(self, user_id: str, chat_id: str) -> None:
-        """Delete all files of a chat; what was begun and interrupted is finished by the next call."""
-        shutil.rmtree(self._chat(user_id, chat_id), ignore_errors=True)
+        """Delete all files of a chat. After an interruption, the next call deletes the rest."""
+        shutil.rmtree(self._chat_folder(user_id, chat_id), ignore_errors=True)
 
-    def _place(self, resource: Resource) -> Path:
+    def _resource_folder(self, resource: Resource) -> Path:
         return self.original(resource).parent.parent
 
-    def _chat(self, user_id: str, chat_id: str) -> Path:
+    def _chat_folder(self, user_id: str, chat_id: str) -> Path:
         check_chat(user_id, chat_id)
         return self._home / "files" / folder_of_user(user_id) / folder_of_user(chat_id)
 
 
 @contextmanager
-def _opened(source: Path | bytes) -> Iterator[BinaryIO]:
+def _open(source: Path | bytes) -> Iterator[BinaryIO]:
     if isinstance(source, bytes):
         yield BytesIO(source)
         return
     handle = os.open(source, os.O_RDONLY | OPEN_FLAGS)
     with os.fdopen(handle, "rb") as file:
         if not S_ISREG(os.fstat(handle).st_mode):
-            msg = f"{source.name!r} is no regular file: give one."
+            msg = f"{source.name!r} is not a regular file. Give the path of a regular file."
             raise FileRejected(msg)
         yield file
 
 
-def _copy(given: BinaryIO, copy: BinaryIO, limit: int) -> tuple[str, int]:
+def _copy(original: BinaryIO, copy: BinaryIO, limit: int) -> tuple[str, int]:
     digest, size = sha256(), 0
-    while piece := given.read(PIECE):
-        size += len(piece)
+    while data := original.read(COPY_BYTES):
+        size += len(data)
         check_size(size, limit)
-        digest.update(piece)
-        copy.write(piece)
+        digest.update(data)
+        copy.write(data)
     return digest.hexdigest(), size
 
 
 def check_size(size: int, limit: int) -> None:
-    """Refuse what is too large.
+    """Check that a file is not too large.
 
     Raises:
-        FileRejected: It is longer than the limit.
+        FileRejected: If the size exceeds the limit.
     """
     if size > limit:
         msg = (
-            f"It is larger than {limit / PIECE:,.0f} MiB: split it, or raise COGNITION_FILE_BYTES "
+            f"The file is larger than {limit / (1 << 20):,.0f} MiB. Split it, or raise COGNITION_FILE_BYTES "
             f"(now {limit:,})."
         )
         raise FileRejected(msg)
 
 
-def _sweep(incoming: Path) -> None:
-    """Remove the unfinished copies of processes that are no more."""
-    for left in incoming.iterdir():
+def _remove_stale(incoming: Path) -> None:
+    """Remove unfinished copies that dead processes left behind."""
+    for copy in incoming.iterdir():
         try:
-            if time.time() - left.stat().st_mtime > LEFT_SECONDS:
-                left.unlink()
+            if time.time() - copy.stat().st_mtime > STALE_SECONDS:
+                copy.unlink()
         except FileNotFoundError:
-            continue  # finished by whoever was at it
+            continue  # another process finished or removed it
 
 
 def _sync(path: Path) -> None:
-    """Flush a file, or the entries of a folder, to the disk."""
+    """Flush a file, or the entries of a folder, to disk."""
     if os.name == "nt" and path.is_dir():
-        return  # Windows opens no folders, and journals their entries itself
+        return  # Windows cannot open folders; NTFS journals their entries itself
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""The registry of resources: what was given to each chat, what became of it, and why."""
+"""The registry of resources: the files of each chat and the outcome of their ingestion."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,11 +15,12 @@ ResourceType = Literal["text", "document", "image", "audio", "video", "binary", 
 
 
 ResourceStatus = Literal["PENDING_INGESTION", "PUT_IN_CONTEXT", "VECTORIZED_SUM_UP", "INDEXED", "FAILED"]
-"""Accepted and not yet dealt with; whole in the prompt; searchable with a summary in the prompt; registered
-only, for the reason in `error`; failed for the reason in `error`, and taken up when it comes again."""
+"""`PENDING_INGESTION`: stored, not yet ingested; `PUT_IN_CONTEXT`: whole in the prompt; `VECTORIZED_SUM_UP`:
+searchable, with a summary in the prompt; `INDEXED`: registered only, for the reason in `error`; `FAILED`: see
+`error`, retried when the file is added again."""
 
-ID_PART: Final = 64
-"""Characters of a user's or chat's id in a resource's id."""
+ID_PART_LENGTH: Final = 64
+"""Maximum characters of a user id or chat id within a resource id."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,31 +34,31 @@ class Resource:
     resource_type: ResourceType
     mime: str
     size: int
-    """Bytes of the original."""
+    """Size of the original in bytes."""
     sha256: str
     status: ResourceStatus
     summary: str = ""
     storage_path: str = ""
-    """Where the chat's own copy is, relative to the folder that holds everything stored."""
+    """Path of the chat's copy, relative to the home folder."""
     chunks: int = 0
     error: str = ""
     message_id: str = ""
-    """The message that it came with; empty for what came without one."""
+    """The message it was attached to; empty if there was none."""
     created_at: float = 0.0
     updated_at: float = 0.0
 
     @property
     def settled(self) -> bool:
-        """Whether there is nothing to gain from looking at it again, when it comes again."""
+        """True if ingesting the resource again would change nothing."""
         if self.status == "INDEXED":
-            # What a model or a password kept from being read may be readable by now.
+            # Other types may succeed now, for example because a model has become available.
             return self.resource_type in ("binary", "weburl")
-        # So may pages of a document whose other pages were read.
+        # An error here lists the pages of a document that were not read; they may succeed now too.
         return self.status in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP") and not self.error
 
 
 class Changes(TypedDict, total=False):
-    """What may change of a resource."""
+    """The columns of a resource that can be updated."""
 
     resource_type: ResourceType
     mime: str
@@ -70,15 +71,15 @@ class Changes(TypedDict, total=False):
 
 
 class ResourceTable:
-    """The resources of every user; each call is for one of them. Blocking: call it in a thread.
+    """The resources of all users; each call is for one user. Blocking: call it from a worker thread.
 
     Args:
-        database: The folder's database.
+        database: The database of the home folder.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._last = 0
+        self._last_milliseconds = 0
 
     def add(
         self,
@@ -93,21 +94,21 @@ class ResourceTable:
         storage_path: str = "",
         message_id: str = "",
     ) -> tuple[Resource, bool]:
-        """Register a content as pending; the same content of the same chat is there once, whatever its name.
+        """Register a file as pending. A chat registers the same content once, whatever its name.
 
         Returns:
-            The resource, and whether it is new.
+            The resource, and True if it is new.
 
         Raises:
-            InvalidInput: The user or the chat is blank.
+            InvalidInput: If the user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         with self._database.transaction():
-            if known := self.of_content(user_id, chat_id, sha256):
-                return known, False
-            moment = now()
+            if existing := self.of_content(user_id, chat_id, sha256):
+                return existing, False
+            created_at = now()
             row = Resource(
-                id=self._new_id(user_id, chat_id, moment),
+                id=self._new_id(user_id, chat_id, created_at),
                 user_id=user_id,
                 chat_id=chat_id,
                 name=name,
@@ -118,41 +119,41 @@ class ResourceTable:
                 status="PENDING_INGESTION",
                 storage_path=storage_path,
                 message_id=message_id,
-                created_at=moment,
-                updated_at=moment,
+                created_at=created_at,
+                updated_at=created_at,
             )
             columns = list(vars(row))
-            marks = ", ".join(f":{column}" for column in columns)
+            placeholders = ", ".join(f":{column}" for column in columns)
             self._database.rows(
-                f"INSERT INTO resources ({', '.join(columns)}) VALUES ({marks})", dict(vars(row))
+                f"INSERT INTO resources ({', '.join(columns)}) VALUES ({placeholders})", dict(vars(row))
             )
             return row, True
 
     def get(self, user_id: str, resource_id: str) -> Resource | None:
-        """A resource of the user's, of any of their chats; None when there is none of this id."""
+        """Return a resource of the user, from any chat, or None if there is none with this id."""
         check_user(user_id)
         return next(iter(self._select("user_id = ? AND id = ?", (user_id, resource_id))), None)
 
     def of_content(self, user_id: str, chat_id: str, sha256: str) -> Resource | None:
-        """The resource of a chat that has a content; None when the chat has none of it."""
+        """Return the resource of a chat with this content, or None if the chat has none."""
         check_user(user_id)
-        place = (user_id, chat_id, sha256)
-        return next(iter(self._select("user_id = ? AND chat_id = ? AND sha256 = ?", place)), None)
+        values = (user_id, chat_id, sha256)
+        return next(iter(self._select("user_id = ? AND chat_id = ? AND sha256 = ?", values)), None)
 
     def find(
         self, user_id: str, chat_id: str, *, resource_type: str = "", status: str = "", term: str = ""
     ) -> list[Resource]:
-        """The resources of a chat, newest first.
+        """Return the resources of a chat, newest first.
 
         Args:
-            user_id: Whose.
-            chat_id: Of which chat.
-            resource_type: Only this type; empty for all.
-            status: Only this status; empty for all.
-            term: Only those with this in their name or summary, in any case; empty for all.
+            user_id: The user.
+            chat_id: The chat.
+            resource_type: Return only this type; empty for all.
+            status: Return only this status; empty for all.
+            term: Return only resources with this text in their name or summary, ignoring case; empty for all.
 
         Raises:
-            InvalidInput: The user or the chat is blank.
+            InvalidInput: If the user or the chat is blank.
         """
         check_chat(user_id, chat_id)
         conditions, values = ["user_id = ?", "chat_id = ?"], [user_id, chat_id]
@@ -160,18 +161,18 @@ class ResourceTable:
             if value:
                 conditions.append(f"{column} = ?")
                 values.append(value)
-        found = self._select(" AND ".join(conditions), values)
-        # Here and not in SQL, whose LIKE knows the case of ASCII only.
-        wanted = term.casefold().strip()
-        return [row for row in found if wanted in f"{row.name}\n{row.summary}".casefold()]
+        rows = self._select(" AND ".join(conditions), values)
+        # Not in SQL: its LIKE ignores case for ASCII letters only.
+        folded_term = term.casefold().strip()
+        return [row for row in rows if folded_term in f"{row.name}\n{row.summary}".casefold()]
 
     def of_user(self, user_id: str) -> list[Resource]:
-        """The resources of all of a user's chats, newest first."""
+        """Return the resources of all chats of a user, newest first."""
         check_user(user_id)
         return self._select("user_id = ?", (user_id,))
 
     def update(self, user_id: str, resource_id: str, **changes: Unpack[Changes]) -> Resource | None:
-        """Change what is given and leave the rest; None when there is no such resource any more."""
+        """Update some columns of a resource. Return None if the resource no longer exists."""
         check_user(user_id)
         values = {**changes, "updated_at": now()}
         self._database.rows(
@@ -184,21 +185,23 @@ class ResourceTable:
     def put_in_context(
         self, resource: Resource, summary: str, fits: Callable[[Sequence[Resource]], bool]
     ) -> bool:
-        """Give a resource a place in its chat's prompt, if it fits beside those that have one.
+        """Put a resource into its chat's prompt if there is room. Return True if it was put there.
 
         Args:
-            resource: Which one.
-            summary: How its text begins; whoever has a place has this too, also after a kill.
-            fits: Told the resources of the chat that are in the prompt; no other gets in meanwhile.
+            resource: The resource.
+            summary: The beginning of its text. Stored in the same transaction as the status, so a killed
+                process cannot leave one without the other.
+            fits: Called with the resources already in the prompt. No other resource can be added until it
+                returns.
         """
         with self._database.transaction():
             shown = self.find(resource.user_id, resource.chat_id, status="PUT_IN_CONTEXT")
-            if fitting := fits(shown):
+            if has_room := fits(shown):
                 self.update(resource.user_id, resource.id, status="PUT_IN_CONTEXT", summary=summary)
-        return fitting
+        return has_room
 
     def delete(self, user_id: str, resource_id: str) -> bool:
-        """Forget a resource of the user's; tells whether there was one."""
+        """Delete a resource of the user. Return False if it does not exist."""
         check_user(user_id)
         deleted = self._database.rows(
             "DELETE FROM resources WHERE user_id = ? AND id = ? RETURNING id", (user_id, resource_id)
@@ -206,7 +209,7 @@ class ResourceTable:
         return bool(deleted)
 
     def purge(self, user_id: str, chat_id: str) -> int:
-        """Forget all resources of a chat; tells how many there were."""
+        """Delete all resources of a chat. Return their number."""
         check_chat(user_id, chat_id)
         deleted = self._database.rows(
             "DELETE FROM resources WHERE user_id = ? AND chat_id = ? RETURNING id", (user_id, chat_id)
@@ -217,23 +220,23 @@ class ResourceTable:
         rows = self._database.rows(
             f"SELECT * FROM resources WHERE {condition} ORDER BY created_at DESC, rowid DESC", values
         )
-        return [Resource(**{key: row[key] for key in row.keys()}) for row in rows]  # noqa: SIM118  # a Row iterates its values
+        return [Resource(**{key: row[key] for key in row.keys()}) for row in rows]  # noqa: SIM118  # a Row iterates over its values
 
-    def _new_id(self, user_id: str, chat_id: str, moment: float) -> str:
-        """An id that no resource has; within a transaction."""
-        milliseconds = max(int(moment * 1_000), self._last + 1)
+    def _new_id(self, user_id: str, chat_id: str, created_at: float) -> str:
+        """Return an unused resource id. Call it within a transaction."""
+        milliseconds = max(int(created_at * 1_000), self._last_milliseconds + 1)
         while self._database.rows(
-            "SELECT 1 FROM resources WHERE id = ?", [new := native_id(user_id, chat_id, milliseconds)]
+            "SELECT 1 FROM resources WHERE id = ?", [new_id := native_id(user_id, chat_id, milliseconds)]
         ):
-            milliseconds += 1  # another process's
-        self._last = milliseconds
-        return new
+            milliseconds += 1  # taken by another process
+        self._last_milliseconds = milliseconds
+        return new_id
 
 
 def native_id(user_id: str, chat_id: str, milliseconds: int) -> str:
-    """The id of what came to a chat at a moment: `U_{user}_C_{chat}_T_{unix ms}`, in plain characters."""
-    return f"U_{_plain(user_id)}_C_{_plain(chat_id)}_T_{milliseconds}"
+    """Return the id `U_{user}_C_{chat}_T_{unix ms}`, limited to ASCII letters, digits and hyphens."""
+    return f"U_{_id_part(user_id)}_C_{_id_part(chat_id)}_T_{milliseconds}"
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9-]+", "-", text)[:ID_PART]
+def _id_part(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", text)[:ID_PART_LENGTH]

@@ -1,1 +1,1 @@
-"""Text helpers: cleaning, truncation, tokens, plurals, languages and escaped blocks."""
+"""Text helpers: sanitizing, truncation, token estimates, plurals, language detection and escaped blocks."""

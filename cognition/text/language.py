@@ -1,4 +1,4 @@
-"""The language of a text."""
+"""Language detection."""
 
 from functools import cache
 from threading import Lock
@@ -7,7 +7,7 @@ from typing import Final, Literal
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 InterfaceLanguage = Literal["en", "fr"]
-"""The languages in which names are shown to users."""
+"""A language in which labels are shown to users."""
 
 STEMMED: Final = {
     "ar": "arabic",
@@ -28,41 +28,42 @@ STEMMED: Final = {
     "sv": "swedish",
     "tr": "turkish",
 }
-"""ISO 639-1 codes of the languages with a stemmer."""
+"""Languages with a stemmer, by ISO 639-1 code."""
 
 
 UNSTEMMED: Final = ("zh", "ja", "ko", "pl", "cs", "uk", "he", "hi", "th", "vi", "fa")
-"""Languages that are told apart but only cut into words."""
+"""Languages that are detected and tokenized, but not stemmed."""
 
 
-TELLING: Final = 400
-"""Characters by which a text's language is told: more take longer and tell no more."""
+DETECTION_CHARACTERS: Final = 400
+"""Characters of a text to classify; more would be slower and no more accurate."""
 
 
-_detecting: Final = Lock()
+_detection_lock: Final = Lock()
 
 
 def detect_language(text: str) -> str:
-    """The ISO 639-1 code of a text's language; `en` for a text without letters.
+    """Return the ISO 639-1 code of a text's language, or `en` if the text has no letters.
 
-    Short texts are often misjudged, which costs little: queries are stemmed in every language that is stored.
+    Short texts are often misclassified. This does little harm, because queries are stemmed in every language
+    that is stored.
     """
-    first = next((place for place, character in enumerate(text) if character.isalpha()), None)
-    if first is None:
+    start = next((index for index, character in enumerate(text) if character.isalpha()), None)
+    if start is None:
         return "en"
-    with _detecting:
-        return str(_identifier().classify(text[first : first + TELLING])[0])
+    with _detection_lock:
+        return str(_identifier().classify(text[start : start + DETECTION_CHARACTERS])[0])
 
 
 def interface_language(text: str) -> InterfaceLanguage:
-    """Return the language to show names in to the author of a text: French if it is more French than English.
+    """Return the language for labels: French if the user's text is more French than English.
 
     Blocking: the first call loads a model.
     """
     if not any(map(str.isalpha, text)):
         return "en"
-    with _detecting:
-        scores = dict(_identifier().rank(text[:TELLING]))
+    with _detection_lock:
+        scores = dict(_identifier().rank(text[:DETECTION_CHARACTERS]))
     return "fr" if scores["fr"] > scores["en"] else "en"
 
 

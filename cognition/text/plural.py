@@ -1,6 +1,6 @@
-"""A number of things, in words."""
+"""Pluralization of counted nouns."""
 
 
 def pluralize(number: int, noun: str) -> str:
-    """The number with its noun: 1 step, 2,000 steps."""
+    """Return a number with its noun, such as `1 step` or `2,000 steps`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

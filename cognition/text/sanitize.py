@@ -1,6 +1,6 @@
-"""Text as every store can hold it."""
+"""Sanitizing of text before it is stored."""
 
 
 def clean(text: str) -> str:
-    """The text without what breaks encoders: a NUL ends a C string, a lone surrogate is no UTF-8."""
+    """Replace NUL characters, which end C strings, and lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")

@@ -1,6 +1,6 @@
-"""The size of a text in tokens."""
+"""Token estimates without a tokenizer."""
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text takes: a quarter of its UTF-8 bytes, for Latin and CJK scripts alike."""
+    """Estimate the tokens of a text as a quarter of its UTF-8 bytes, which fits Latin and CJK scripts."""
     return -(-len(text.encode("utf-8", "replace")) // 4)

@@ -1,55 +1,54 @@
-"""Texts that must share a space: short ones stay whole, long ones lose their middle and say so."""
+"""Truncation of texts: long ones lose their middle, with a note about the omission."""
 
 from collections.abc import Sequence
 from typing import Final
 
 HEAD: Final = 0.7
-"""The share of what is kept that comes from a text's beginning; the rest is its end."""
+"""Share of the kept characters that come from the start of a text; the rest come from its end."""
+
+LONGEST_QUERY: Final = 1_500
+"""Maximum characters of a search query; a longer one would take seconds."""
+
+
+def head_and_tail(query: str) -> str:
+    """Shorten a search query to `LONGEST_QUERY` characters, half from its start and half from its end."""
+    if len(query) <= LONGEST_QUERY:
+        return query
+    return f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text, or its beginning and end around a remark that says how much is left out.
+    """Shorten a text to its start and end, with a note in between about the omitted characters.
 
     Args:
         text: Any text.
-        limit: Characters that are kept of it; the remark comes on top.
+        limit: Maximum characters to keep, not counting the note.
     """
     if len(text) <= limit:
         return text
     head = round(limit * HEAD)
     tail = limit - head
-    remark = f"\n[… {len(text) - limit:,} of {len(text):,} characters left out …]\n"
-    return f"{text[:head].rstrip()}{remark}{text[len(text) - tail :].lstrip()}"
+    note = f"\n[… {len(text) - limit:,} of {len(text):,} characters left out …]\n"
+    return f"{text[:head].rstrip()}{note}{text[len(text) - tail :].lstrip()}"
 
 
 def shorten_together(texts: Sequence[str], budget: int) -> list[str]:
-    """The texts in a budget for all of them: what short ones don't use is shared by the long ones.
+    """Shorten texts to a common budget; characters that short texts do not need go to the long ones.
 
     Args:
         texts: Any texts.
-        budget: Characters for all together.
+        budget: Maximum characters of all texts together.
     """
     limit = fair_limit([len(text) for text in texts], budget)
     return [shorten(text, limit) for text in texts]
 
 
 def fair_limit(lengths: Sequence[int], budget: int) -> int:
-    """The largest limit at which lengths that are cut down to it fit a budget together."""
-    left = budget
-    for place, length in enumerate(sorted(lengths)):
-        share = left // (len(lengths) - place)
+    """Return the largest limit for each length at which the limited lengths fit the budget together."""
+    remaining = budget
+    for index, length in enumerate(sorted(lengths)):
+        share = remaining // (len(lengths) - index)
         if length > share:
             return share
-        left -= length
+        remaining -= length
     return max(lengths, default=0)
-
-
-LONGEST_QUERY = 1_500
-"""Characters of a question that are looked up, half of them from its end; more would take seconds."""
-
-
-def head_and_tail(query: str) -> str:
-    """The text, or the first and the last part of a long one."""
-    if len(query) <= LONGEST_QUERY:
-        return query
-    return f"{query[: LONGEST_QUERY // 2]} {query[-LONGEST_QUERY // 2 :]}"

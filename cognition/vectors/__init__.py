@@ -1,4 +1,4 @@
-"""The vector database under the stores: one port, served in process."""
+"""The vector database of the stores: an engine interface with an in-process implementation."""
 
 from pathlib import Path
 
@@ -35,14 +35,14 @@ __all__ = [
 
 
 def open_engine(home: Path, url: str = "") -> VectorEngine:
-    """The engine over a folder. Blocking: locks the folder and loads native code.
+    """Lock the home folder and return its vector engine. Blocking.
 
     Args:
-        home: The folder.
-        url: Where this process's HTTP API answers, if it serves one.
+        home: The home folder.
+        url: The URL of this process's HTTP API; empty if it is not a server.
 
     Raises:
-        FolderInUse: Another process holds the folder.
+        FolderInUse: If another process holds the lock.
     """
     from cognition.vectors.embedded.engine import EmbeddedEngine  # noqa: PLC0415  # 12 MB of native code
 

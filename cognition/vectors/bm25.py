@@ -1,4 +1,4 @@
-"""The lexical side of a search: BM25 vectors, stemmed in the language of each text."""
+"""BM25 vectors for lexical search, stemmed in the language of each text."""
 
 import re
 from collections.abc import Iterable
@@ -16,26 +16,26 @@ WORD: Final = re.compile(r"\w+")
 
 
 def document_terms(text: str, language: str) -> SparseVector:
-    """The weighted terms of a stored text."""
+    """Return the weighted terms of a text to store."""
     vector = _bm25(language).embed_document(normalize("NFC", text))
     return SparseVector(tuple(vector.indices), tuple(vector.values))
 
 
 def query_terms(text: str, own: str, stored: Iterable[str] = ()) -> SparseVector:
-    """The terms of a question, stemmed in its own language and in those of what it may match.
+    """Return the terms of a query, stemmed in its own language and in the languages of the stored texts.
 
-    Its stop words are none in another language. A text that was taken for one by mistake is full of them, and
-    they are rare among that language's terms: they would outweigh all that the question asks for.
+    The query's stop words are removed before stemming it in another language. A text stored under the wrong
+    language is full of them, and as rare terms of that language they would outweigh the rest of the query.
 
     Args:
-        text: The question.
-        own: The code of its language.
-        stored: The codes of the languages of the texts.
+        text: The query.
+        own: The language code of the query.
+        stored: The language codes of the stored texts.
     """
     text = normalize("NFC", text)
-    telling = " ".join(word for word in WORD.findall(text) if _bm25(own).embed_query(word).indices)
+    content_words = " ".join(word for word in WORD.findall(text) if _bm25(own).embed_query(word).indices)
     own_terms = _bm25(own).embed_query(text).indices
-    others = (_bm25(language).embed_query(telling).indices for language in stored if language != own)
+    others = (_bm25(language).embed_query(content_words).indices for language in stored if language != own)
     indices = {*own_terms, *chain.from_iterable(others)}
     return SparseVector(tuple(sorted(indices)), (1.0,) * len(indices))
 

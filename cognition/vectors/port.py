@@ -1,4 +1,4 @@
-"""What the stores need of a vector engine, whichever it is: in this process or on a server."""
+"""The interface that the stores require of a vector engine, in this process or on a server."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,28 +14,29 @@ from cognition.identity import check_user
 
 Vector = NDArray[np.float32]
 Bound = int | float | None
-TENANT = "user_id"  # the payload field that every point has and every filter names
+TENANT = "user_id"
+"""The payload field that separates the users: every point has it, and every filter requires it."""
 
 
 class StampMismatch(Unavailable):
-    """The vectors that are stored are of another embedding model; the message names both and the way out."""
+    """Stored vectors of another embedding model. The message names both models and how to proceed."""
 
 
 class CorruptStore(Unavailable):
-    """What is stored can't be read; the message says where it is and what can be done."""
+    """Stored data that can't be read. The message names the folder and how to proceed."""
 
 
 @dataclass(frozen=True)
 class CollectionSpec:
-    """What a collection holds. A field that is filtered, ordered or counted by must be named here.
+    """The schema of a collection. Every field used in a filter, an order or a facet must be listed.
 
     Attributes:
         name: The collection's name.
         stamp: The embedding model of its dense vectors.
-        keywords: Indexed payload fields with a text or a list of texts; `user_id` is one always.
-        integers: Indexed payload fields with a whole number.
-        floats: Indexed payload fields with any number, such as a time.
-        large: Whether it may outgrow memory: then its vectors are read from the disk.
+        keywords: Indexed payload fields with a string or a list of strings; `user_id` is always indexed.
+        integers: Indexed payload fields with an integer.
+        floats: Indexed payload fields with any number, such as a timestamp.
+        large: True to read the vectors from disk, for a collection that may not fit into memory.
     """
 
     name: str
@@ -48,7 +49,7 @@ class CollectionSpec:
 
 @dataclass(frozen=True)
 class SparseVector:
-    """Weights of the terms of a text, by the terms' numbers; the engine multiplies them by the IDF."""
+    """The term weights of a text, by term number; the engine multiplies them by the IDF."""
 
     indices: tuple[int, ...]
     values: tuple[float, ...]
@@ -56,14 +57,14 @@ class SparseVector:
 
 @dataclass(frozen=True)
 class Point:
-    """One thing stored.
+    """A point to store.
 
     Attributes:
         id: A UUID.
-        dense: The embedding, of the dimensions of the collection's stamp and of length 1; None where there is
-            none yet: such a point is found by its words only.
+        dense: The embedding, a unit vector with the dimensions of the collection's stamp; None if it has not
+            been computed yet, in which case only lexical search finds the point.
         sparse: The lexical vector.
-        payload: What JSON can hold, with a `user_id` that is not blank.
+        payload: JSON values, including a `user_id` that is not blank.
     """
 
     id: str
@@ -74,17 +75,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Filter:
-    """Which points of one user a call is about. There is no filter without a user.
+    """A filter on the points of one user. There is no filter without a user.
 
     Attributes:
-        user_id: Whose points.
-        equals: Field → the value that it has, or that is in its list.
-        without: Field → values that it must not have.
+        user_id: The user.
+        equals: Field → the value it must have, or contain if it is a list.
+        without: Field → values it must not have.
         between: Field → lowest and highest value, both included; None leaves a side open.
-        ids: Only these points; None for any.
+        ids: Limit to these points; None for all.
 
     Raises:
-        InvalidInput: The user is blank, or no text that can be stored.
+        InvalidInput: If the user is blank, not a string, or not valid Unicode.
     """
 
     user_id: str
@@ -107,7 +108,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Hit:
-    """A point that a query found, with the raw cosine of its dense vector to the query's."""
+    """A search hit, with the raw cosine of its dense vector to the query's."""
 
     id: str
     cosine: float
@@ -115,12 +116,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class Scores:
-    """Both scores of points, in no order.
+    """The dense and lexical scores of points, in no particular order.
 
     Attributes:
-        ids: The points; as UUIDs, because writing thousands of them as text takes longer than scoring them.
-        cosine: The raw cosines of their dense vectors to the query's; -1 for a point that has none yet.
-        lexical: Their BM25 scores with the IDF over the corpus; 0 where no term is shared.
+        ids: The ids of the points, as UUIDs because converting thousands to text takes longer than scoring.
+        cosine: The raw cosines of their dense vectors to the query's; -1 for points without a vector.
+        lexical: Their BM25 scores, with the IDF over the corpus; 0 for points that share no term.
     """
 
     ids: Sequence[UUID]
@@ -129,81 +130,81 @@ class Scores:
 
 
 class VectorCollection(Protocol):
-    """One collection of an engine. Safe from any thread and any event loop."""
+    """A collection of an engine. Safe to use from any thread and any event loop."""
 
     spec: CollectionSpec
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Store points, replacing those of the same id; when it returns they outlive a crash.
+        """Store points, replacing those with the same id. Once this returns, they survive a crash.
 
         Raises:
-            ValueError: A vector has other dimensions or a value that is no number, or a payload no user.
+            ValueError: If a vector has the wrong dimensions or non-finite values, or a payload has no user.
         """
 
     async def add_vectors(self, user_id: str, vectors: Mapping[str, Vector]) -> None:
-        """Give stored points their embeddings, by id; those of other users stay as they are.
+        """Set the embeddings of stored points, by id. Points of other users stay unchanged.
 
         Raises:
-            ValueError: A vector has other dimensions or a value that is no number.
+            ValueError: If a vector has the wrong dimensions or non-finite values.
         """
 
     async def delete(self, where: Filter) -> int:
-        """Remove the points that match, and return how many there were."""
+        """Delete the matching points and return their number."""
 
     async def set_payload(self, where: Filter, payload: Mapping[str, Any]) -> None:
-        """Set these payload fields on the points that match, and leave their other fields."""
+        """Set these payload fields on the matching points; other fields stay unchanged."""
 
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
-        """The user's points of these ids, in that order, without those that are not there."""
+        """Return the user's points with these ids, in this order; unknown ids are skipped."""
 
     async def vectors(self, user_id: str, ids: Sequence[str]) -> dict[str, Vector]:
-        """The embeddings of the user's points of these ids, of those that have one."""
+        """Return the embeddings of the user's points with these ids; points without one are skipped."""
 
     async def best(
         self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
     ) -> Scores:
-        """Both scores of the points that are among the best by meaning or by words; exact.
+        """Return both scores of the points that rank best by either score. Exact.
 
         Args:
-            where: The points.
-            corpus: The points over which a term is rare or common.
+            where: The points to search.
+            corpus: The points over which the IDF is computed.
             dense: The query's embedding.
             sparse: The query's terms.
-            limit: How many by each.
+            limit: Maximum number of points per score.
         """
 
     async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
-        """Score every point that matches, by meaning and by words over all of the user's points; exact."""
+        """Return both scores of every matching point, with the IDF over all of the user's points. Exact."""
 
     async def nearest(self, where: Filter, dense: Vector, limit: int) -> list[Hit]:
-        """The points nearest by cosine, best first; exact."""
+        """Return the points nearest by cosine, best first. Exact."""
 
     async def scroll(self, where: Filter, limit: int, *, order_by: str = "", offset: int = 0) -> list[Record]:
-        """Points by a number, largest first, or by their ids."""
+        """Return a page of points, ordered by a numeric field in descending order, or by id."""
 
     async def values(self, where: Filter, field: str) -> set[str]:
-        """Which values a keyword field has; faster than counting them."""
+        """Return the distinct values of a keyword field; faster than `facet`."""
 
     async def facet(self, where: Filter, field: str) -> dict[str, int]:
-        """How many points have each value of a keyword field, most frequent first; exact."""
+        """Return the number of points per value of a keyword field, most frequent first. Exact."""
 
     async def count(self, where: Filter) -> int:
-        """How many points match; exact."""
+        """Return the number of matching points. Exact."""
 
     async def flush(self) -> None:
-        """Write all to its place, so that the next start has nothing to replay; takes up to seconds."""
+        """Flush the write-ahead log, so that the next start has nothing to replay. May take seconds."""
 
 
 class VectorEngine(Protocol):
-    """Where the collections live."""
+    """An engine that holds collections."""
 
     async def collection(self, spec: CollectionSpec) -> VectorCollection:
-        """Open a collection, making it when it is not there.
+        """Open a collection, creating it if it does not exist.
 
         Raises:
-            StampMismatch: It was filled by another embedding model. Nothing is changed.
-            CorruptStore: It can't be read.
+            StampMismatch: If its vectors were created with another embedding model. Nothing is changed.
+            CorruptStore: If it can't be read.
         """
 
     async def aclose(self) -> None:
-        """Write everything to disk and let go of it; safe to call again."""
+        """Write everything to disk and release the home folder; safe to call again."""

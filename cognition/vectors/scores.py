@@ -1,4 +1,4 @@
-"""Scores on one scale."""
+"""Normalisation of scores."""
 
 from typing import Any
 
@@ -7,6 +7,6 @@ from numpy.typing import NDArray
 
 
 def normalize_by_max(scores: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Scores on a scale that ends with the best of them, 0–1; all 0 where none is above that."""
+    """Divide scores by the best one, giving values from 0 to 1; all 0 if no score is positive."""
     best = float(scores.max(initial=0.0))
     return scores / best if best > 0 else scores

@@ -1,4 +1,4 @@
-"""What a council comes to when participants or the rapporteur fail."""
+"""Councils in which participants or the rapporteur fail."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,7 +18,7 @@ MODES: Any = ["values", "custom", "messages"]
 
 @pytest.fixture
 async def quick(make_settings: Any) -> AsyncIterator[Services]:
-    """Services whose calls give up soon."""
+    """Services with a short timeout for model calls."""
     services = Services(make_settings(call_seconds=2))
     yield services
     await services.aclose()
@@ -27,7 +27,7 @@ async def quick(make_settings: Any) -> AsyncIterator[Services]:
 @pytest.mark.parametrize("kind", DOWN)
 @pytest.mark.parametrize("when", [1, 2])
 @pytest.mark.parametrize("failing", [1, 2, 3])
-async def test_p20_p70_participants_that_fail_are_absent_and_stop_nobody(
+async def test_p20_p70_failing_participants_are_absent_and_do_not_stop_the_others(
     kind: str, when: int, failing: int, rehearsal: RehearsalServer, quick: Services
 ) -> None:
     table = Table(rehearsal, {(who, when): DOWN[kind] for who in range(1, failing + 1)})
@@ -38,7 +38,7 @@ async def test_p20_p70_participants_that_fail_are_absent_and_stop_nobody(
         )
     ]
     state = [data for mode, data in parts if mode == "values"][-1]
-    told, report = state["deliberation"], state["report"]
+    result, report = state["deliberation"], state["report"]
     goes_on = failing == 1
     held = 3 if goes_on else when
     spoke = 3 if goes_on or when > 1 else 3 - failing
@@ -47,28 +47,28 @@ async def test_p20_p70_participants_that_fail_are_absent_and_stop_nobody(
     partly = f", {failing} of them not in every round" if goes_on or when > 1 else ""
     head = f"**Council: {spoke} of 3 participants answered{partly}; {held} of 3 rounds were held.**"
     assert report.startswith(head)
-    assert (told["outcome"], told["rounds_held"]) == (outcome, held)
-    absences = told["rounds"][when - 1]["absences"]
+    assert (result["outcome"], result["rounds_held"]) == (outcome, held)
+    absences = result["rounds"][when - 1]["absences"]
     assert [absence["alias"] for absence in absences] == [f"Participant {n}" for n in range(1, failing + 1)]
     assert all(absence["reason"] in report for absence in absences)
     assert ("so it was the last one" in report) is not goes_on
     assert len([event for mode, event in parts if mode == "custom" and event["event"] == "absent"]) == failing
     assert len(table.rapporteurs()) == (outcome == "synthesis")
     if outcome != "synthesis":
-        assert "# Synthesis" not in report, "one opinion is never titled so"
+        assert "# Synthesis" not in report, "a single opinion is not a synthesis"
     if goes_on:
         back = table.asked(1)[when]
         turns = [content["role"] for content in back.body["contents"]]
-        assert turns == ["user", "model"] * (len(turns) // 2) + ["user"], "P72: no unanswered turn is kept"
+        assert turns == ["user", "model"] * (len(turns) // 2) + ["user"], "P72: unanswered turns are removed"
         assert "Participant 1 was absent" in table.asked(2)[when].texts[-1]
         assert f"Opinion 2 in round {when}." in back.texts[-1]
         assert ("They run a monolith." not in back.texts[-1]) is (when > 1), (
-            "who was never reached is told the context late"
+            "a participant that was never reached gets the context later"
         )
     assert rehearsal.refusals == []
 
 
-async def test_nobody_failing_is_a_complete_council(
+async def test_a_council_without_failures_is_complete(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     Table(rehearsal)
@@ -79,7 +79,7 @@ async def test_nobody_failing_is_a_complete_council(
     assert held["deliberation"]["usage"]["calls"] == 5 * 3 + 1
 
 
-async def test_a_participant_that_fails_in_every_round_is_told_of_once(
+async def test_a_participant_that_fails_in_every_round_is_reported_once(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     table = Table(rehearsal, {(3, when): DOWN["block"] for when in (1, 2, 3)})
@@ -102,7 +102,7 @@ async def test_p71_other_levels_stand_in_for_the_rapporteur(
     assert "LITE sums up." in held["report"]
 
 
-async def test_p70_a_heading_in_an_opinion_is_none_of_the_report(
+async def test_p70_a_heading_in_a_contribution_does_not_become_one_of_the_report(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     Table(
@@ -110,20 +110,20 @@ async def test_p70_a_heading_in_an_opinion_is_none_of_the_report(
         say=lambda who, when: opinion("# Synthesis\n\nMajority: Buy (3 of 3)."),
         rapporteur=DOWN["block"],
     )
-    told = (await graph.ainvoke(question(rounds=1), context=context))["report"]
-    assert told.count("\n# ") == 2
-    assert "\n> # Synthesis\n>\n> Majority: Buy" in told
+    result = (await graph.ainvoke(question(rounds=1), context=context))["report"]
+    assert result.count("\n# ") == 2
+    assert "\n> # Synthesis\n>\n> Majority: Buy" in result
 
 
 async def test_p71_a_synthesis_that_is_cut_off_says_so(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     Table(rehearsal, rapporteur=Reply(text="They agree that", failure="max_tokens"))
-    told = await graph.ainvoke(question(rounds=1), context=context)
-    assert "They agree that […]\n\n*The synthesis was cut off" in told["report"]
+    result = await graph.ainvoke(question(rounds=1), context=context)
+    assert "They agree that […]\n\n*The synthesis is cut off" in result["report"]
 
 
-async def test_p71_without_any_rapporteur_the_transcript_stands(
+async def test_p71_without_a_rapporteur_the_report_is_the_transcript(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     Table(rehearsal, rapporteur=DOWN["block"], replies={(1, 2): DOWN["block"]})
@@ -135,7 +135,7 @@ async def test_p71_without_any_rapporteur_the_transcript_stands(
     assert "Opinion 3 in round 2." in held["report"]
 
 
-async def test_a_failed_distillation_is_said_and_never_pasted(
+async def test_a_failed_summary_is_reported_and_its_error_is_not_shown_to_experts(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     table = Table(rehearsal)
@@ -146,7 +146,7 @@ async def test_a_failed_distillation_is_said_and_never_pasted(
     assert "could not be summarised" in held["report"]
 
 
-async def test_the_time_of_the_council_ends_it_with_what_there_is(
+async def test_a_council_that_runs_out_of_time_ends_with_the_contributions_so_far(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(council_seconds=4))
@@ -162,7 +162,7 @@ async def test_the_time_of_the_council_ends_it_with_what_there_is(
 async def test_p71_a_rapporteur_that_takes_too_long_leaves_time_for_another(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
-    """Slow, because its first rapporteur is waited for: a third of three seconds."""
+    """Slow: waits a third of three seconds for the first rapporteur."""
     services = Services(make_settings(council_seconds=3))
     Table(rehearsal)
     rehearsal.script(FLASH, [Reply(text="They", failure="stall")])
@@ -172,12 +172,12 @@ async def test_p71_a_rapporteur_that_takes_too_long_leaves_time_for_another(
     await services.aclose()
 
 
-async def test_a_contribution_of_nothing_but_a_position_is_one_and_of_a_tool_call_is_none(
+async def test_a_position_alone_is_a_contribution_and_a_tool_call_is_not(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     bare = Reply(text='{"stance": "Wait", "position": "We should wait.", "confidence": 40}')
     Table(rehearsal, {(1, 1): bare, (2, 1): Reply(calls=[Call("delegate_to_agent", {"task": "x"})])})
-    told = (await graph.ainvoke(question(rounds=2), context=context))["deliberation"]
-    assert told["rounds"][0]["contributions"][0]["text"] == "We should wait."
-    assert told["rounds"][0]["absences"][0]["alias"] == "Participant 2"
+    result = (await graph.ainvoke(question(rounds=2), context=context))["deliberation"]
+    assert result["rounds"][0]["contributions"][0]["text"] == "We should wait."
+    assert result["rounds"][0]["absences"][0]["alias"] == "Participant 2"
     assert rehearsal.refusals == []

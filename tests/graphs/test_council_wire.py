@@ -1,4 +1,4 @@
-"""What a council sends to the models, and what streams and checkpoints hold of it."""
+"""The requests of a council to the models, and its data in streams and checkpoints."""
 
 import asyncio
 from itertools import pairwise
@@ -41,7 +41,7 @@ async def test_p1_p2_five_experts_in_three_rounds_send_back_what_they_signed(
         assert {r.method for r in rehearsal.requests} == {"streamGenerateContent"}
 
 
-async def test_the_raw_messages_of_the_experts_leave_the_run_in_no_stream_and_no_checkpoint(
+async def test_no_stream_and_no_checkpoint_contains_the_raw_messages_of_the_experts(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     Table(rehearsal, say=lambda who, when: opinion(f"Opinion {who}.", thought="A thought of mine."))
@@ -63,20 +63,20 @@ async def test_the_raw_messages_of_the_experts_leave_the_run_in_no_stream_and_no
 async def test_the_prompt_of_a_participant_grows_by_the_same_each_round_and_is_reported(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
-    text = "The same opinion, every time and of everybody, at some length. " * 20
+    text = "The same opinion from everyone in every round, at some length. " * 20
     table = Table(rehearsal, say=lambda who, when: opinion(text))
-    told = (await graph.ainvoke(question(5, rounds=5), context=context))["deliberation"]
+    result = (await graph.ainvoke(question(5, rounds=5), context=context))["deliberation"]
     for who in range(1, 6):
-        reported = told["usage"]["participants"][f"Participant {who}"]["input_by_round"]
+        reported = result["usage"]["participants"][f"Participant {who}"]["input_by_round"]
         steps = [after - before for before, after in pairwise(reported)]
         assert max(steps[1:]) - min(steps[1:]) <= 2, steps
         sent = [sum(map(len, [request.system, *request.texts])) for request in table.asked(who)]
         assert reported == pytest.approx([size / 4 for size in sent], abs=20)
-    counted = sum(sum(spent["input_by_round"]) for spent in told["usage"]["participants"].values())
-    assert told["usage"]["input"] == counted + told["usage"]["synthesis"]["input"]
+    counted = sum(sum(spent["input_by_round"]) for spent in result["usage"]["participants"].values())
+    assert result["usage"]["input"] == counted + result["usage"]["synthesis"]["input"]
 
 
-async def test_a_council_that_was_interrupted_goes_on_with_what_was_said(
+async def test_an_interrupted_council_continues_with_the_contributions_so_far(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     table = Table(rehearsal)
@@ -84,16 +84,16 @@ async def test_a_council_that_was_interrupted_goes_on_with_what_was_said(
     council = graph.copy(update={"checkpointer": saver})
     await council.ainvoke(question(), CONFIG, context=context, interrupt_after=["gather"])
     assert len(rehearsal.requests) == 3
-    told = await graph.copy(update={"checkpointer": saver}).ainvoke(None, CONFIG, context=context)
-    assert "3 of 3 rounds were held" in told["report"]
-    assert SYNTHESIS in told["report"]
+    result = await graph.copy(update={"checkpointer": saver}).ainvoke(None, CONFIG, context=context)
+    assert "3 of 3 rounds were held" in result["report"]
+    assert SYNTHESIS in result["report"]
     assert [request.texts[1] for request in table.asked(2)[1:]] == [opinion("Opinion 2 in round 1.").text] * 2
     assert "Opinion 1 in round 1." in table.asked(2)[1].texts[-1]
     assert len([r for r in rehearsal.requests if r.model == PRO]) == 9
     assert rehearsal.refusals == []
 
 
-async def test_an_expert_that_was_deleted_while_its_council_was_interrupted_is_absent(
+async def test_an_expert_deleted_during_an_interruption_is_absent(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     vault = Vault(context.services().settings.home, "ada")
@@ -105,17 +105,17 @@ async def test_an_expert_that_was_deleted_while_its_council_was_interrupted_is_a
     asked: Any = {**question(2), "participants": "architect, own, researcher"}
     await council.ainvoke(asked, CONFIG, context=context, interrupt_after=["gather"])
     await asyncio.to_thread(vault.delete_skill, "own")
-    told = await graph.copy(update={"checkpointer": saver}).ainvoke(None, CONFIG, context=context)
-    assert told["deliberation"]["outcome"] == "synthesis"
+    result = await graph.copy(update={"checkpointer": saver}).ainvoke(None, CONFIG, context=context)
+    assert result["deliberation"]["outcome"] == "synthesis"
     assert (
         "Participant 2 (Harbour master) was absent in rounds 2, 3: Its skill 'own' was deleted"
-        in told["report"]
+        in result["report"]
     )
-    assert "Participant 2 (Harbour master): Split it (70 %), as of round 1" in told["report"]
-    assert told["deliberation"]["usage"]["calls"] == 3 + 2 + 2 + 1
+    assert "Participant 2 (Harbour master): Split it (70 %), as of round 1" in result["report"]
+    assert result["deliberation"]["usage"]["calls"] == 3 + 2 + 2 + 1
 
 
-async def test_p73_a_history_that_outgrows_the_context_does_not_take_the_chats_summary_with_it(
+async def test_p73_the_chats_summary_stays_in_the_prompt_when_the_history_outgrows_it(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(context_tokens=4_000))
@@ -124,29 +124,27 @@ async def test_p73_a_history_that_outgrows_the_context_does_not_take_the_chats_s
     await graph.ainvoke(asked, context=BoundContext(bound=services))
     shown = [[text.count("They run a monolith.") for text in request.texts] for request in table.asked(1)]
     assert [sum(counts) for counts in shown] == [1] * 5, "once in each prompt"
-    assert len(shown[-1]) < 2 * 4 + 1, "the first round has left the last prompt"
+    assert len(shown[-1]) < 2 * 4 + 1, "the first round no longer fits the last prompt"
     assert rehearsal.refusals == []
     await services.aclose()
 
 
-async def test_p73_in_a_small_context_contributions_are_shortened_until_they_fit(
+async def test_p73_contributions_are_shortened_to_fit_a_small_context(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(context_tokens=8_000))
     table = Table(rehearsal, say=lambda who, when: opinion(f"{who} in {when}. " + "word " * 4_000))
-    told = await graph.ainvoke(question(5, rounds=2), context=BoundContext(bound=services))
-    assert told["deliberation"]["outcome"] == "synthesis"
+    result = await graph.ainvoke(question(5, rounds=2), context=BoundContext(bound=services))
+    assert result["deliberation"]["outcome"] == "synthesis"
     for request in (table.asked(1)[1], *table.rapporteurs()):
         newest = request.texts[-1]
         assert "left out" in newest
-        assert all(f"{who} in " in newest for who in range(2, 6)), "something of each"
+        assert all(f"{who} in " in newest for who in range(2, 6)), "a part of each contribution"
         assert len(newest) / 4 < 8_000 * 0.6
     await services.aclose()
 
 
-async def test_calls_that_were_repeated_are_counted(
-    rehearsal: RehearsalServer, context: BoundContext
-) -> None:
+async def test_repeated_calls_are_counted(rehearsal: RehearsalServer, context: BoundContext) -> None:
     busy = Reply(failure="rate_limit", retry_after=0.01)
     asked_before: set[int] = set()
 
@@ -156,5 +154,5 @@ async def test_calls_that_were_repeated_are_counted(
         return busy if first else opinion(f"Opinion {who}.")
 
     Table(rehearsal, say=say)
-    told = (await graph.ainvoke(question(2, rounds=1), context=context))["deliberation"]
-    assert told["usage"]["calls"] == len(rehearsal.requests) == 5
+    result = (await graph.ainvoke(question(2, rounds=1), context=context))["deliberation"]
+    assert result["usage"]["calls"] == len(rehearsal.requests) == 5

@@ -1,4 +1,4 @@
-"""A sub-agent's turn, as its caller gets it."""
+"""Turns of sub-agents, as seen by callers."""
 
 import asyncio
 from typing import Any
@@ -37,11 +37,11 @@ async def test_a_task_is_done_with_tools_and_answered(rehearsal: RehearsalServer
     }
     assert report.sub_sid.startswith("dlg_")
     assert len(report.sub_sid) == 14
-    assert set(rehearsal.requests[0].tools) == GIVEN, "it starts no agents and changes no memory"
-    assert rehearsal.requests[0].texts == ["How many experts are there?"], "it sees nothing of the chat"
+    assert set(rehearsal.requests[0].tools) == GIVEN, "it can neither start sub-agents nor change memories"
+    assert rehearsal.requests[0].texts == ["How many experts are there?"], "it does not see the chat"
 
 
-async def test_it_climbs_with_a_plan_and_its_work_goes_along(
+async def test_an_escalation_keeps_the_plan_and_the_work_so_far(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(calls=[LOOK]), climb("MODEL_PRO")])
@@ -61,7 +61,7 @@ async def test_it_climbs_with_a_plan_and_its_work_goes_along(
 @pytest.mark.parametrize(
     ("policy", "offered"), [("AUTO", ["MODEL_FLASH"]), ("AUTO_PRO", ["MODEL_FLASH", "MODEL_PRO"])]
 )
-async def test_it_climbs_no_higher_than_its_caller_may(
+async def test_it_escalates_within_its_callers_policy(
     policy: Any, offered: list[str], rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
@@ -79,7 +79,7 @@ async def test_a_fixed_level_stays(rehearsal: RehearsalServer, services: Service
     assert "new_cognitive_level" not in rehearsal.requests[0].tools
 
 
-async def test_the_role_is_the_callers_or_a_skills_and_neither_is_kept_in_each_step(
+async def test_the_role_comes_from_the_caller_or_a_skill_and_is_not_stored_in_each_step(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Ahoy.")])
@@ -100,7 +100,7 @@ async def test_the_role_is_the_callers_or_a_skills_and_neither_is_kept_in_each_s
     assert not [values for values in kept if "knead" in values or "pirate" in values], "P28"
 
 
-async def test_p75_spent_tool_calls_end_in_an_answer_from_what_there_is(
+async def test_p75_spent_tool_calls_end_in_an_answer_from_the_results_so_far(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(delegate_max_calls=3))
@@ -112,23 +112,23 @@ async def test_p75_spent_tool_calls_end_in_an_answer_from_what_there_is(
         "level": "MODEL_LITE",
         "calls": 3,
     }
-    told = [text for _, text in rehearsal.requests[1].responses]
-    assert "[1 of 3 tool calls left]" in told[-1]
-    told = [text for _, text in rehearsal.requests[2].responses]
-    assert len(told) == 3, "every call is answered"
-    assert ["was not run" in text for text in told] == [False, True, True]
-    assert "No tool calls are left" in told[-1]
+    texts = [text for _, text in rehearsal.requests[1].responses]
+    assert "[1 of 3 tool calls left]" in texts[-1]
+    texts = [text for _, text in rehearsal.requests[2].responses]
+    assert len(texts) == 3, "every call has a result"
+    assert ["was not run" in text for text in texts] == [False, True, True]
+    assert "No tool calls are left" in texts[-1]
     assert rehearsal.requests[2].tools == {}
     assert "budget is spent" in rehearsal.requests[2].system
     said = await agents(services).messages(report.sub_sid)
-    assert said[-1].text == "Two of three.", "the last answer is kept like any other"
+    assert said[-1].text == "Two of three.", "the last answer is stored like any other"
     rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Three.")])
     report = await delegate(services, "Go on", sub_sid=report.sub_sid)
     assert (report.outcome["status"], report.outcome["calls"]) == ("success", 1)
     await services.aclose()
 
 
-async def test_p75_a_call_where_none_is_allowed_is_answered_too(
+async def test_p75_a_call_beyond_the_budget_has_a_result_too(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(delegate_max_calls=1))
@@ -144,7 +144,7 @@ async def test_p75_a_call_where_none_is_allowed_is_answered_too(
     await services.aclose()
 
 
-async def test_p22_refused_climbs_alone_end_too(rehearsal: RehearsalServer, make_settings: Any) -> None:
+async def test_p22_rejected_escalations_alone_end_too(rehearsal: RehearsalServer, make_settings: Any) -> None:
     services = Services(make_settings(max_model_calls=4))
     rehearsal.script(LITE, lambda request: climb("MODEL_ULTRA") if request.tools else Reply(text="Enough."))
     report = await delegate(services, "Climb")
@@ -170,7 +170,7 @@ async def test_spent_time_ends_in_an_answer_too(rehearsal: RehearsalServer, make
     await services.aclose()
 
 
-async def test_p21_every_call_is_answered_and_the_thread_works_on(
+async def test_p21_every_call_has_a_result_and_the_thread_stays_usable(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     wrong = [Call("forge_skill", {"skill_id": "x"}), Call("search_sessions_context", {"limit": "many"}), LOOK]
@@ -181,7 +181,7 @@ async def test_p21_every_call_is_answered_and_the_thread_works_on(
     assert (await delegate(services, "Again", sub_sid=report.sub_sid)).outcome["text"] == "Fine."
 
 
-async def test_a_failing_model_is_told_with_what_was_said_before(
+async def test_a_failing_model_is_reported_after_the_text_so_far(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Half is tea.", calls=[LOOK]), Reply(failure="blocked")])
@@ -195,17 +195,19 @@ async def test_a_failing_model_is_told_with_what_was_said_before(
 
 
 @pytest.mark.parametrize(
-    "given", [{"task": " "}, {}, {"task": "x", "skill_id": "nobody"}], ids=["blank", "none", "unknown skill"]
+    "payload",
+    [{"task": " "}, {}, {"task": "x", "skill_id": "nobody"}],
+    ids=["blank", "none", "unknown skill"],
 )
-async def test_what_is_no_task_is_refused_before_any_model_is_asked(
-    given: dict[str, str], rehearsal: RehearsalServer, services: Services
+async def test_an_invalid_task_is_rejected_before_any_model_call(
+    payload: dict[str, str], rehearsal: RehearsalServer, services: Services
 ) -> None:
     with pytest.raises(ValueError, match=r"blank|nobody"):
-        await graph.ainvoke(given, context=BoundContext(user_id="ada", bound=services, chat_id="c"))
+        await graph.ainvoke(payload, context=BoundContext(user_id="ada", bound=services, chat_id="c"))
     assert rehearsal.requests == []
 
 
-def test_invoke_works_as_ainvoke_does(rehearsal: RehearsalServer, make_settings: Any) -> None:
+def test_invoke_works_like_ainvoke(rehearsal: RehearsalServer, make_settings: Any) -> None:
     services = Services(make_settings())
     rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Done.")])
     context = BoundContext(user_id="ada", bound=services, chat_id="c")
@@ -220,7 +222,7 @@ async def test_p6_an_answer_that_is_cut_off_says_so(rehearsal: RehearsalServer, 
     assert "output limit" in text
 
 
-async def test_p52_a_text_that_breaks_encoders_is_taken(
+async def test_p52_a_text_that_breaks_encoders_is_accepted(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Fine.")])

@@ -1,4 +1,4 @@
-"""How a sub-agent's turn ends when its last call does: with a failure, or with a question."""
+"""Turns of sub-agents whose last call ends in a failure or a question."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ async def test_p75_a_last_call_that_fails_is_an_error(rehearsal: RehearsalServer
     await services.aclose()
 
 
-async def test_p74_a_last_call_may_ask_back(rehearsal: RehearsalServer, make_settings: Any) -> None:
+async def test_p74_a_last_call_may_end_in_a_question(rehearsal: RehearsalServer, make_settings: Any) -> None:
     services = Services(make_settings(delegate_max_calls=1))
     rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Half.\nQUESTION: which one?")])
     report = await delegate(services, "Look")

@@ -1,4 +1,4 @@
-"""Sub-agents as a demonstration: plain sentences, no key, and the real tools."""
+"""Rehearsed sub-agents: plain sentences, no key, and the real tools."""
 
 import re
 from typing import Any
@@ -13,19 +13,19 @@ from tests.graphs.test_echo_levels import ask
 
 
 class Demonstration:
-    """A chat without a key that goes on after each restart."""
+    """A chat without a key that continues after each restart."""
 
     def __init__(self, settings: Settings) -> None:
         self.services = Services(settings)
 
     async def restart(self) -> None:
-        """End the program and start it again."""
+        """Restart the program."""
         await self.services.jobs.finish()
         await self.services.aclose()
         self.services = Services(self.services.settings)
 
     async def say(self, text: str) -> str:
-        """The answer to what a user says."""
+        """Send a message and return the answer."""
         echo = graph.copy(update={"checkpointer": await self.services.checkpointer()})
         config: Any = {"configurable": {"thread_id": "c"}}
         context = BoundContext(bound=self.services)
@@ -47,13 +47,13 @@ async def demonstration(tmp_path: Any) -> Any:
             "delegate: plan a trip, and ask me where to go",
             "where to go?",
             "To Brest",
-            "as you answered: To Brest",
+            "You answered: To Brest",
         ),
         (
             "Délègue : planifie un voyage et demande-moi la ville",
-            "la ville?",
+            "la ville ?",
             "Brest",
-            "votre réponse : Brest",
+            "Vous avez répondu : Brest",
         ),
     ],
 )
@@ -70,16 +70,16 @@ async def test_p74_a_question_is_asked_back_and_answered_after_a_restart(
     assert len(set(re.findall(r"dlg_\w+", asked + answered))) == 1, "the same agent"
 
 
-async def test_what_is_asked_beside_a_question_is_done(demonstration: Demonstration) -> None:
+async def test_another_request_is_executed_while_a_question_is_open(demonstration: Demonstration) -> None:
     await demonstration.say("delegate: draft the notice and ask me which audience")
     assert "Remembered as" in await demonstration.say("remember that I live in Lille")
 
 
 async def test_agents_use_the_real_tools_and_are_listed_and_closed(demonstration: Demonstration) -> None:
     await demonstration.say("remember that I live in Lyon")
-    told = await demonstration.say("delegate: what do you know about me?")
-    assert "I live in Lyon" in told
-    sub_sid = re.findall(r"dlg_\w+", told)[0]
+    report = await demonstration.say("delegate: what do you know about me?")
+    assert "I live in Lyon" in report
+    sub_sid = re.findall(r"dlg_\w+", report)[0]
     assert "As Devil's advocate" in await demonstration.say(
         "ask the expert devils-advocate: shall we build it?"
     )

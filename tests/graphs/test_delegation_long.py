@@ -1,4 +1,4 @@
-"""Threads of sub-agents that outgrow their context."""
+"""Threads of sub-agents that outgrow the context."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from tests.conftest import DISTILLATION, LITE
 from tests.graphs.agents import LOOK, agents, delegate, task_of
 
 LONG = "x" * 1_000
-"""A quarter of the context of these tests."""
+"""A text that takes a few percent of the context in these tests."""
 
 
 async def grown(rehearsal: RehearsalServer, services: Services, tasks: int) -> str:
-    """The id of an agent that did so many long tasks, each with a call."""
+    """Give a sub-agent a number of long tasks, each with a tool call, and return its id."""
     sub_sid = ""
     for number in range(tasks):
         rehearsal.script(LITE, [Reply(calls=[LOOK], thought="hm"), Reply(text=f"Answer {number}. {LONG}")])
@@ -23,7 +23,7 @@ async def grown(rehearsal: RehearsalServer, services: Services, tasks: int) -> s
     return sub_sid
 
 
-async def test_the_oldest_exchanges_become_notes_that_the_agent_goes_on_from(
+async def test_the_oldest_exchanges_become_notes_in_the_prompt(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(context_tokens=12_000))
@@ -39,11 +39,11 @@ async def test_the_oldest_exchanges_become_notes_that_the_agent_goes_on_from(
     assert "&lt;/earlier_exchanges&gt;" in task_of(rehearsal.requests[-1])
     assert "Task 0." not in rehearsal.requests[-1].texts[0]
     assert rehearsal.refusals == []
-    assert {r.skip_markers for r in rehearsal.requests} == {0}, "P2: what stays is as it came"
+    assert {r.skip_markers for r in rehearsal.requests} == {0}, "P2: the remaining messages are unchanged"
     await services.aclose()
 
 
-async def test_p3_exchanges_that_a_turn_pushes_out_become_notes_within_it(
+async def test_p3_exchanges_that_no_longer_fit_become_notes_within_the_turn(
     rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     services = Services(make_settings(context_tokens=6_000))

@@ -1,4 +1,4 @@
-"""Who a sub-agent is, where its thread or its skill is gone, or another is asked for."""
+"""Roles of sub-agents whose thread or skill was lost, or for which another role is requested."""
 
 import asyncio
 from typing import Any
@@ -19,18 +19,18 @@ from tests.graphs.agents import agents, delegate
 
 
 async def baker(services: Services) -> Skill:
-    """An expert of Ada's own."""
+    """Save a skill of Ada's own."""
     vault = Vault(services.settings.home, "ada")
     return (await asyncio.to_thread(vault.save_skill, "baker", "Baker", "Bakes.", "You knead.")).skill
 
 
 async def begin(services: Services, role: str, skill_id: str = "") -> None:
-    """What the index holds of an agent that was killed before its first step was stored."""
+    """Add the index entry of a sub-agent that was killed before its first step was stored."""
     thread = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role=role, skill_id=skill_id)
     await asyncio.to_thread((await services.threads()).begin, thread, "Go")
 
 
-async def test_an_agent_whose_thread_is_lost_is_no_other_agent(
+async def test_an_agent_whose_thread_is_lost_is_not_replaced_by_another(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
@@ -43,12 +43,12 @@ async def test_an_agent_whose_thread_is_lost_is_no_other_agent(
     ):
         with pytest.raises(InvalidInput, match=r"is lost.*close_agent_session"):
             await attempt
-    assert await agents(services).open_threads() == [thread], "nothing is changed"
+    assert await agents(services).open_threads() == [thread], "nothing was changed"
     assert len(rehearsal.requests) == 1
     await agents(services).close(report.sub_sid)
 
 
-async def test_one_that_was_killed_before_its_first_step_begins_again_with_its_role(
+async def test_an_agent_killed_before_its_first_step_restarts_with_its_role(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
@@ -58,7 +58,7 @@ async def test_one_that_was_killed_before_its_first_step_begins_again_with_its_r
     assert rehearsal.requests[-1].texts == ["Bake"]
 
 
-async def test_a_role_that_only_the_lost_thread_knew_must_be_given_again(
+async def test_a_role_stored_only_in_the_lost_thread_must_be_given_again(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
@@ -69,7 +69,7 @@ async def test_a_role_that_only_the_lost_thread_knew_must_be_given_again(
     assert "Slowly." in rehearsal.requests[-1].system
 
 
-async def test_an_agent_whose_skill_is_deleted_takes_no_task(
+async def test_an_agent_whose_skill_was_deleted_accepts_no_task(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
@@ -77,14 +77,14 @@ async def test_an_agent_whose_skill_is_deleted_takes_no_task(
     before = await agents(services).open_threads()
     await asyncio.to_thread(Vault(services.settings.home, "ada").delete_skill, "baker")
     with pytest.raises(
-        InvalidInput, match=r"can't go on as 'Baker'\. No skill has the id 'baker'.*forged again"
+        InvalidInput, match=r"can't continue as 'Baker'\. Unknown skill 'baker'.*Create the skill"
     ):
         await delegate(services, "More", sub_sid=sub_sid)
     assert await agents(services).open_threads() == before
     await baker(services)
     await delegate(services, "Again", sub_sid=sub_sid)
     said = [message.text for message in await agents(services).messages(sub_sid)]
-    assert said == ["Bake", "Done.", "Again", "Done."], "what was refused is not in the thread"
+    assert said == ["Bake", "Done.", "Again", "Done."], "the rejected task is not in the thread"
 
 
 @pytest.mark.parametrize(("first", "second"), [("architect", "researcher"), ("", "researcher")])

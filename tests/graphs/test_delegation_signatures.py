@@ -1,4 +1,4 @@
-"""P1, P2: thought signatures over a sub-agent's long turn, an escalation and a restart."""
+"""P1, P2: thought signatures across long turns, an escalation and a restart."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ STEPS = 10
 
 
 async def turn(services: Services, task: str, streamed: bool) -> dict[str, Any]:
-    """One turn on a thread in the folder, as a program or a client that streams gets it."""
+    """Run a turn on a stored thread, invoked or streamed, and return its state."""
     agent = graph.copy(update={"checkpointer": await services.checkpointer()})
     config: Any = {"configurable": {"thread_id": "t"}}
     context = BoundContext(user_id="ada", bound=services, chat_id="c")
@@ -30,7 +30,7 @@ async def turn(services: Services, task: str, streamed: bool) -> dict[str, Any]:
 
 
 def lite(request: Request) -> Reply:
-    """Five steps with parallel calls and thoughts between, then a climb; in later turns ten steps."""
+    """Five steps with parallel calls and thoughts, then an escalation; in later turns ten steps."""
     done, first = steps_of(request), "First" in task_of(request)
     if done < (STEPS // 2 if first else STEPS):
         return Reply(text=f"Step {done}.", calls=[LOOK] * (1 + done % 3), thought="hm", chunks=2)
@@ -38,23 +38,23 @@ def lite(request: Request) -> Reply:
 
 
 def flash(request: Request) -> Reply:
-    """The other five steps."""
+    """The remaining five steps."""
     if (done := steps_of(request)) < STEPS:
         return Reply(calls=[LOOK] * (1 + done % 3), thought="hm")
     return Reply(text="First answer.", thought="so", chunks=3)
 
 
 def assert_signatures_are_whole(rehearsal: RehearsalServer) -> None:
-    """Of both turns, the second after a restart."""
+    """Check both turns, the second of which ran after a restart."""
     assert rehearsal.refusals == []
     assert len(rehearsal.requests) == (5 + 1) + (5 + 1) + (STEPS + 1)
     for request in rehearsal.requests:
-        foreign = request.model == FLASH  # five of its steps were made by the other model
+        foreign = request.model == FLASH  # the other model made five of the steps it sees
         assert request.skip_markers == (5 if foreign else 0)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["ainvoke", "astream"])
-async def test_p1_p2_no_signature_is_lost_or_made_up(
+async def test_p1_p2_no_signature_is_lost_or_invented(
     streamed: bool, rehearsal: RehearsalServer, make_settings: Any
 ) -> None:
     rehearsal.script(LITE, lite)

@@ -1,4 +1,4 @@
-"""Sub-agents whose chat is closed while they are at work."""
+"""Sub-agents that run while the session of their chat is closed."""
 
 import asyncio
 from typing import Any
@@ -15,8 +15,8 @@ from tests.conftest import LITE
 from tests.graphs.agents import LOOK, agents, delegate, steps_of
 
 
-async def at_work(rehearsal: RehearsalServer, services: Services, steps: int = 0) -> asyncio.Task[Report]:
-    """An agent that has taken its steps and waits for a model that says nothing more."""
+async def start_agent(rehearsal: RehearsalServer, services: Services, steps: int = 0) -> asyncio.Task[Report]:
+    """Start a sub-agent that takes a number of steps and then waits for a stalled model."""
     loop, silent = asyncio.get_running_loop(), asyncio.Event()
 
     def say(request: Request) -> Reply:
@@ -41,24 +41,24 @@ async def assert_nothing_is_left(services: Services) -> None:
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["same loop", "another loop"])
 @pytest.mark.parametrize("steps", [0, 2])
-async def test_p48_closing_a_chat_stops_its_agents_and_leaves_nothing_of_them(
+async def test_p48_closing_a_session_stops_its_agents_and_deletes_them(
     steps: int, elsewhere: bool, rehearsal: RehearsalServer, services: Services
 ) -> None:
-    working = await at_work(rehearsal, services, steps)
+    working = await start_agent(rehearsal, services, steps)
     closing = close_session(services, "ada", "c")
-    told = await (asyncio.to_thread(wait_for, closing) if elsewhere else closing)
-    assert told["agents"] == 1
-    with pytest.raises(RunStopped, match="The chat was closed"):
+    closed = await (asyncio.to_thread(wait_for, closing) if elsewhere else closing)
+    assert closed["agents"] == 1
+    with pytest.raises(RunStopped, match="session of this chat was closed"):
         await working
     await assert_nothing_is_left(services)
     rehearsal.script(LITE, [Reply(text="Here.")])
     assert (await delegate(services, "Begin anew.")).outcome["text"] == "Here."
 
 
-async def test_p48_a_closing_waits_for_what_a_stopped_agent_still_writes(
+async def test_p48_closing_waits_for_the_last_writes_of_a_stopped_agent(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
-    working = await at_work(rehearsal, services)
+    working = await start_agent(rehearsal, services)
     saver = await services.checkpointer()
     async with saver.lock:
         closing = asyncio.create_task(asyncio.to_thread(wait_for, close_session(services, "ada", "c")))
@@ -70,18 +70,18 @@ async def test_p48_a_closing_waits_for_what_a_stopped_agent_still_writes(
     await assert_nothing_is_left(services)
 
 
-async def test_p48_an_expert_that_is_still_told_of_the_chat_is_stopped_too(
+async def test_p48_an_expert_is_stopped_during_its_briefing_too(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
-    told_of = asyncio.Event()
+    briefing = asyncio.Event()
 
     async def opening() -> str:
-        told_of.set()
+        briefing.set()
         return str(await asyncio.Event().wait())
 
     rehearsal.script(LITE, [])
     working = asyncio.create_task(delegate(services, "Is it safe?", opening=opening))
-    await told_of.wait()
+    await briefing.wait()
     await close_session(services, "ada", "c")
     with pytest.raises(RunStopped):
         await working
@@ -89,7 +89,7 @@ async def test_p48_an_expert_that_is_still_told_of_the_chat_is_stopped_too(
     assert rehearsal.requests == []
 
 
-async def test_p48_many_agents_are_stopped_together_wherever_they_are(
+async def test_p48_many_agents_are_stopped_together_at_any_step(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(calls=[LOOK])])
@@ -99,7 +99,7 @@ async def test_p48_many_agents_are_stopped_together_wherever_they_are(
             asyncio.create_task(agents(services).delegate(Assignment(task=f"Look {one}"), stopped.append))
             for one in range(4)
         ]
-        while len(rehearsal.requests) < 4 + 3 * number:  # noqa: ASYNC110  # at another step each time
+        while len(rehearsal.requests) < 4 + 3 * number:  # noqa: ASYNC110  # at a different step each time
             await asyncio.sleep(0.001)
         await close_session(services, "ada", "c")
         for error in await asyncio.gather(*working, return_exceptions=True):

@@ -1,4 +1,4 @@
-"""The threads of sub-agents, as the chat that calls them gets at them."""
+"""The threads of sub-agents, as used by the calling chat."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ from tests.graphs.test_echo_levels import ask, climb
 
 
 def chat(services: Services, thread: str = "c", user: str = "ada") -> Any:
-    """A chat that keeps its thread: a function that says something in it and gives its messages."""
+    """Return a function that sends a message to a chat and returns the messages of its thread."""
     echo = graph.copy(update={"checkpointer": InMemorySaver()})
     config = {"configurable": {"thread_id": thread}}
     context = BoundContext(user_id=user, bound=services)
@@ -41,14 +41,12 @@ def call(**arguments: str) -> Call:
 
 
 def results(messages: list[Any]) -> list[ToolMessage]:
-    """What the tools answered in the newest turn."""
+    """Return the results of tools in the newest turn."""
     newest = max(i for i, message in enumerate(messages) if isinstance(message, HumanMessage))
     return [message for message in messages[newest:] if isinstance(message, ToolMessage)]
 
 
-async def test_a_thread_is_gone_on_with_after_a_restart(
-    rehearsal: RehearsalServer, make_settings: Any
-) -> None:
+async def test_a_thread_continues_after_a_restart(rehearsal: RehearsalServer, make_settings: Any) -> None:
     services = Services(make_settings())
     rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Eight.")])
     report = await delegate(services, "Count them")
@@ -74,17 +72,19 @@ async def test_p74_a_question_reaches_the_chat_and_the_answer_its_thread(
     )
     (asked,) = results(await chat(services)("Book a table"))
     assert asked.text.startswith("Status: pending_question")
-    assert "<question>\nwhen?\n</question>" in asked.text[:400], "where a long answer still shows it"
+    assert "<question>\nwhen?\n</question>" in asked.text[:400], (
+        "near the start, where a shortened result still shows it"
+    )
     sub_sid = asked.artifact["sub_sid"]
     (thread,) = await agents(services).open_threads()
     assert (thread.sub_sid, thread.status, thread.answer) == (sub_sid, "waiting", "Ok. QUESTION: when?")
     await services.jobs.finish()
     await services.aclose()
     services = Services(make_settings())
-    answered = [Reply(calls=[call(task="At eight", sub_sid=sub_sid)]), Reply(text="Booked.")]
-    rehearsal.script(LITE, beside(answered, [Reply(text="Booked for eight.")]))
-    (told,) = results(await chat(services)("At eight"))
-    assert told.artifact["status"] == "success"
+    replies = [Reply(calls=[call(task="At eight", sub_sid=sub_sid)]), Reply(text="Booked.")]
+    rehearsal.script(LITE, beside(replies, [Reply(text="Booked for eight.")]))
+    (answered,) = results(await chat(services)("At eight"))
+    assert answered.artifact["status"] == "success"
     (request,) = [r for r in rehearsal.requests[3:] if is_agent(r)]
     assert [text for text in request.texts if text] == ["Book it", "Ok.\nQUESTION: when?", "At eight"]
     (thread,) = await agents(services).open_threads()
@@ -132,13 +132,13 @@ async def test_p20_one_that_fails_leaves_the_others_results(
     good, bad, blank, unknown = results(messages)
     assert good.artifact["status"] == "success"
     assert bad.artifact["status"] == "error"
-    assert blank.text == "Error: nothing was done. The task is blank: say what the sub-agent shall do."
+    assert blank.text == "Error: nothing was done. The task is blank: describe what the sub-agent should do."
     assert "nobody" in unknown.text
     assert messages[-1].text == "One of four."
-    assert len(await agents(services).open_threads()) == 2, "what was refused opened nothing"
+    assert len(await agents(services).open_threads()) == 2, "rejected calls started no sub-agent"
 
 
-async def test_p29_the_same_thread_twice_in_one_message_is_refused_once(
+async def test_p29_two_calls_of_a_thread_in_one_message_run_only_once(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Ready.")])
@@ -147,10 +147,10 @@ async def test_p29_the_same_thread_twice_in_one_message_is_refused_once(
     rehearsal.script(LITE, beside([Reply(calls=calls), Reply(text="Hm.")], [Reply(text="Done.")]))
     answered = results(await chat(services)("Go"))
     assert sorted(message.text.startswith("Status: success") for message in answered) == [False, True]
-    assert any("is at work" in message.text for message in answered)
+    assert any("is busy" in message.text for message in answered)
 
 
-async def test_p29_the_chats_stream_has_the_agents_progress_and_none_of_its_messages(
+async def test_p29_the_stream_of_the_chat_contains_the_agents_progress_but_not_its_messages(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(
@@ -174,14 +174,14 @@ async def test_p29_the_chats_stream_has_the_agents_progress_and_none_of_its_mess
         elif mode == "custom":
             events.append(part)
     assert texts == "Told."
-    told = [event for event in events if event["type"] == "delegation"]
-    assert [event["event"] for event in told] == ["started", "tool", "tool", "level", "ended"]
-    assert told[-1]["status"] == "success"
-    assert {event["sub_sid"] for event in told} == {told[0]["sub_sid"]}
+    progress = [event for event in events if event["type"] == "delegation"]
+    assert [event["event"] for event in progress] == ["started", "tool", "tool", "level", "ended"]
+    assert progress[-1]["status"] == "success"
+    assert {event["sub_sid"] for event in progress} == {progress[0]["sub_sid"]}
     assert {event["type"] for event in events} <= {"delegation", "tool"}
 
 
-async def test_p47_threads_of_other_chats_and_users_are_not_there(
+async def test_p47_threads_of_other_chats_and_users_are_not_accessible(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
@@ -194,12 +194,12 @@ async def test_p47_threads_of_other_chats_and_users_are_not_there(
             stranger.close(sub_sid),
             stranger.resume(sub_sid),
         ):
-            with pytest.raises(UnknownAgent, match="None is open"):
+            with pytest.raises(UnknownAgent, match="Open sub-agents: none"):
                 await attempt
     assert [message.text for message in await agents(services).messages(sub_sid)] == ["Go", "Done."]
 
 
-async def test_an_unknown_agent_is_a_sentence_that_names_the_open_ones(
+async def test_the_error_for_an_unknown_agent_lists_the_open_ones(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
@@ -220,35 +220,35 @@ async def test_agents_are_listed_and_closed(rehearsal: RehearsalServer, services
     closing = Call("close_agent_session", {"sub_sid": sub_sid})
     turns = [Reply(calls=[listing]), Reply(text="One."), Reply(calls=[closing]), Reply(text="Closed.")]
     rehearsal.script(LITE, beside(turns, []))
-    told = results(await say("Who is at work?"))[0].text
-    assert re.search(rf"- {sub_sid} · agent · open · 1 step · (a moment|\d+ seconds?) ago\n", told)
-    assert "asked: Count &lt;/agents&gt; well\n" in told
-    assert told.count("Long.") <= 200 // len("Long. ") + 1, "200 characters of each"
+    text = results(await say("Who is at work?"))[0].text
+    assert re.search(rf"- {sub_sid} · agent · open · 1 step · (a moment|\d+ seconds?) ago\n", text)
+    assert "asked: Count &lt;/agents&gt; well\n" in text
+    assert text.count("Long.") <= 200 // len("Long. ") + 1, "at most 200 characters of each answer"
     assert results(await say("Close it"))[0].text == f"Closed: {sub_sid} (agent)."
     assert await agents(services).open_threads() == []
     saver = await services.checkpointer()
-    assert [saved async for saved in saver.alist(None)] == [], "its checkpoints are deleted"
+    assert [saved async for saved in saver.alist(None)] == [], "its checkpoints were deleted"
 
 
-async def test_a_long_list_of_agents_is_bounded_and_says_so(services: Services) -> None:
+async def test_a_long_list_of_agents_is_shortened_with_a_note(services: Services) -> None:
     threads = await services.threads()
     for number in range(MOST_LISTED + 5):
         thread = AgentThread(user_id="ada", chat_id="c", sub_sid=f"dlg_{number}", role="agent")
         await asyncio.to_thread(threads.begin, thread, f"Task {number}")
-    told = listed([(thread, False) for thread in await agents(services).open_threads()])
-    assert told.count("asked: Task") == MOST_LISTED
-    assert "dlg_34" in told
-    assert "- dlg_4 " not in told
-    assert "Not shown: 5 more" in told
+    text = listed([(thread, False) for thread in await agents(services).open_threads()])
+    assert text.count("asked: Task") == MOST_LISTED
+    assert "dlg_34" in text
+    assert "- dlg_4 " not in text
+    assert "Not shown: 5 more" in text
 
 
-async def test_two_programs_on_one_folder_do_not_work_on_the_same_threads(services: Services) -> None:
+async def test_two_processes_cannot_share_a_home_folder(services: Services) -> None:
     await services.threads()
     with pytest.raises(FolderInUse):
         await Services(services.settings).threads()
 
 
-async def test_an_expert_is_told_what_the_chat_is_about_and_remembers(
+async def test_an_expert_gets_a_summary_of_the_chat_and_remembers(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     consult = Call("consult_expert_consultant", {"question": "Is it safe?", "skill_id": "devils-advocate"})
@@ -267,14 +267,16 @@ async def test_an_expert_is_told_what_the_chat_is_about_and_remembers(
     rehearsal.script(LITE, beside([Reply(calls=[again]), Reply(text="So.")], [Reply(text="Wind.")]))
     (second,) = results(await say("Ask why"))
     assert second.artifact["sub_sid"] == first.artifact["sub_sid"]
-    assert [r.texts[-1] for r in rehearsal.requests if is_agent(r)][-1] == "Why?", "told once"
+    assert [r.texts[-1] for r in rehearsal.requests if is_agent(r)][-1] == "Why?", (
+        "the briefing is sent only once"
+    )
     other = Call("consult_expert_consultant", {**again.args, "skill_id": "architect"})
     rehearsal.script(LITE, beside([Reply(calls=[other]), Reply(text="Hm.")], []))
-    (refused,) = results(await say("Ask another"))
-    assert "stays it" in refused.text
+    (rejected,) = results(await say("Ask another"))
+    assert "can't change" in rejected.text
 
 
-async def test_a_chat_that_cannot_be_summarised_is_no_context(
+async def test_a_failed_summary_is_reported_as_missing_context(
     rehearsal: RehearsalServer, services: Services
 ) -> None:
     consult = Call("consult_expert_consultant", {"question": "Is it safe?", "skill_id": "devils-advocate"})
@@ -286,7 +288,9 @@ async def test_a_chat_that_cannot_be_summarised_is_no_context(
     assert "withheld" not in request.texts[0]
 
 
-async def test_a_role_stays_and_that_is_said(rehearsal: RehearsalServer, services: Services) -> None:
+async def test_a_role_cannot_change_and_a_note_says_so(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
     rehearsal.script(LITE, [Reply(text="Done.")])
     sub_sid = (await delegate(services, "Go", system_prompt="You count.")).sub_sid
     assert not (await delegate(services, "On", sub_sid=sub_sid, system_prompt="You count.")).note
@@ -295,7 +299,7 @@ async def test_a_role_stays_and_that_is_said(rehearsal: RehearsalServer, service
     assert "You sing." not in rehearsal.requests[-1].system
 
 
-async def test_an_agent_at_work_is_neither_closed_nor_called(services: Services) -> None:
+async def test_a_running_agent_can_be_neither_closed_nor_called(services: Services) -> None:
     threads = await services.threads()
     thread = AgentThread(user_id="ada", chat_id="c", sub_sid="dlg_1", role="agent")
     await asyncio.to_thread(threads.begin, thread, "Go")
@@ -309,7 +313,9 @@ async def test_an_agent_at_work_is_neither_closed_nor_called(services: Services)
     assert (await agents(services).close("dlg_1")).sub_sid == "dlg_1"
 
 
-async def test_an_agents_time_is_not_its_callers(rehearsal: RehearsalServer, services: Services) -> None:
+async def test_an_agents_time_does_not_count_for_its_caller(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
     echo = graph.copy(update={"checkpointer": InMemorySaver()})
     config: Any = {"configurable": {"thread_id": "c"}}
     slow = [Reply(text="Done.", latency=0.5)]
@@ -327,7 +333,7 @@ async def test_an_agents_time_is_not_its_callers(rehearsal: RehearsalServer, ser
     assert after == before
 
 
-def test_a_chat_that_blocks_can_delegate_too(rehearsal: RehearsalServer, make_settings: Any) -> None:
+def test_a_synchronous_chat_can_delegate_too(rehearsal: RehearsalServer, make_settings: Any) -> None:
     services = Services(make_settings())
     rehearsal.script(LITE, beside([Reply(calls=[call(task="Go")]), Reply(text="So.")], [Reply(text="Done.")]))
     echo = graph.copy(update={"checkpointer": InMemorySaver()})

@@ -116,7 +116,7 @@ async def test_an_empty_plan_is_refused(rehearsal: RehearsalServer, context: Bou
     empty = Call("new_cognitive_level", {"target_model": "MODEL_PRO", "transfer_plan": " "})
     rehearsal.script(LITE, [Reply(calls=[empty]), Reply(text="Alone, then.")])
     messages = (await graph.ainvoke(ask("Hi"), context=context))["messages"]
-    assert "plan is empty" in messages[-2].text
+    assert "transfer_plan is blank" in messages[-2].text
 
 
 async def test_p23_the_next_turn_starts_low_again_without_the_plan(

@@ -119,7 +119,7 @@ async def test_turns_that_left_the_prompt_are_said_to_be_in_session_memory(
     rehearsal.script(LITE, [Reply(text="Still here.")])
     await graph.ainvoke({"messages": [*turns, HumanMessage("And now?")]}, context=context)
     sent = rehearsal.requests[-1].texts
-    assert f"Not shown of this chat: its {61 - len(sent)} oldest turns." in sent[-1]
+    assert f"Not shown: the {61 - len(sent)} oldest turns of this chat." in sent[-1]
     assert "conversation_history" in sent[-1]
 
 

@@ -1,4 +1,4 @@
-"""What becomes of each kind of file that a chat is given, as a client of the graph sees it."""
+"""Ingestion of each kind of file, as a client of the graph sees it."""
 
 import asyncio
 from base64 import b64encode
@@ -38,12 +38,12 @@ without_words = pytest.mark.parametrize(
     [Reply(failure="rate_limit", retry_after=0.01), Reply(failure="blocked"), Reply(failure="empty")],
     ids=["429", "blocked", "empty"],
 )
-"""Runs a test for each way in which a model reads nothing of a file."""
+"""Runs a test for each way in which a model can fail to read a file."""
 
 
 @pytest.fixture
 def give(services: Services) -> Give:
-    """Gives files to a chat and returns the report on them."""
+    """A function that adds files to a chat and returns the ingestion report."""
 
     async def ingest(
         *files: dict[str, Any], user: str = "ada", chat: str = "c", **more: Any
@@ -58,17 +58,17 @@ def give(services: Services) -> Give:
 
 async def row(services: Services, reported: dict[str, Any], user: str = "ada") -> Resource:
     registry = await services.registry()
-    found = await asyncio.to_thread(registry.get, user, reported["resource_id"])
-    assert found is not None
-    return found
+    resource = await asyncio.to_thread(registry.get, user, reported["resource_id"])
+    assert resource is not None
+    return resource
 
 
 async def test_a_short_text_is_put_in_the_context_without_any_model(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
-    (told,) = await give(file("notes.md", "# Notes\n\nBuy tea."))
-    assert (told["status"], told["resource_type"], told["known"]) == ("PUT_IN_CONTEXT", "text", False)
-    resource = await row(services, told)
+    (entry,) = await give(file("notes.md", "# Notes\n\nBuy tea."))
+    assert (entry["status"], entry["resource_type"], entry["known"]) == ("PUT_IN_CONTEXT", "text", False)
+    resource = await row(services, entry)
     assert resource.summary == "# Notes Buy tea."
     assert services.files.text(resource).read_text() == "# Notes\n\nBuy tea."
     assert rehearsal.requests == []
@@ -81,15 +81,15 @@ async def test_p61_a_text_is_read_in_whatever_encoding(
     give: Give, services: Services, encoding: str, name: str
 ) -> None:
     text = "Été à Brest: où l'hiver gela la rade, les équipages restèrent à terre jusqu'au printemps.\n" * 4
-    (told,) = await give(file(name, text.encode(encoding)))
-    assert told["status"] == "PUT_IN_CONTEXT"
-    assert services.files.text(await row(services, told)).read_text() == text
+    (entry,) = await give(file(name, text.encode(encoding)))
+    assert entry["status"] == "PUT_IN_CONTEXT"
+    assert services.files.text(await row(services, entry)).read_text() == text
 
 
 async def test_a_note_and_a_content_block_are_taken_like_files(give: Give) -> None:
     image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{b64encode(PNG).decode()}"}}
-    told = await give({"type": "text", "text": "Call Ada."}, image)
-    assert [(one["resource_type"], one["status"]) for one in told] == [
+    report = await give({"type": "text", "text": "Call Ada."}, image)
+    assert [(one["resource_type"], one["status"]) for one in report] == [
         ("note", "PUT_IN_CONTEXT"),
         ("image", "PUT_IN_CONTEXT"),
     ]
@@ -98,22 +98,22 @@ async def test_a_note_and_a_content_block_are_taken_like_files(give: Give) -> No
 async def test_a_small_picture_is_left_to_the_model_that_answers(
     give: Give, rehearsal: RehearsalServer
 ) -> None:
-    (told,) = await give(file("photo", PNG))
-    assert (told["status"], told["mime"], rehearsal.requests) == ("PUT_IN_CONTEXT", "image/png", [])
+    (entry,) = await give(file("photo", PNG))
+    assert (entry["status"], entry["mime"], rehearsal.requests) == ("PUT_IN_CONTEXT", "image/png", [])
 
 
 async def test_what_can_not_be_read_is_registered_with_the_reason(give: Give) -> None:
-    told = await give(
+    report = await give(
         file("tool.exe", bytes(range(256)) * 40),
         file("fake.txt", b"\x7fELF" + bytes(range(256)) * 40),
         file("blank.md", " \n \n"),
         file("empty.md", ""),
         {"type": "image", "url": "https://example.org/cat.png"},
     )
-    assert {one["status"] for one in told} == {"INDEXED"}
-    assert [one["resource_type"] for one in told][:2] == ["binary", "binary"]
+    assert {one["status"] for one in report} == {"INDEXED"}
+    assert [one["resource_type"] for one in report][:2] == ["binary", "binary"]
     for one, reason in zip(
-        told, ("holds no text", "holds no text", "blanks", "empty", "not opened"), strict=True
+        report, ("contains no text", "contains no text", "whitespace", "empty", "not opened"), strict=True
     ):
         assert reason in one["error"]
 
@@ -135,9 +135,9 @@ async def test_p47_two_users_with_the_same_file_have_nothing_in_common(
     assert his["resource_id"] != hers["resource_id"]
     registry = await services.registry()
     assert await asyncio.to_thread(registry.get, "bob", hers["resource_id"]) is None
-    (refused,) = await give({"resource_id": hers["resource_id"]}, user="bob")
-    assert refused["status"] == "FAILED"
-    assert hers["resource_id"] in refused["error"]
+    (rejected,) = await give({"resource_id": hers["resource_id"]}, user="bob")
+    assert rejected["status"] == "FAILED"
+    assert hers["resource_id"] in rejected["error"]
 
 
 async def test_contents_are_nowhere_in_the_state(services: Services) -> None:
@@ -149,8 +149,8 @@ async def test_contents_are_nowhere_in_the_state(services: Services) -> None:
     for content in ("SECRET", b64encode(b"SECRET SECRET").decode()[:12]):
         assert content not in str(state.values)
     assert len(state.values["report"]) == 2
-    told = await ingestion.ainvoke({"files": []}, thread("c"), context=context)
-    assert told["report"] == []  # of the first run of this thread nothing is left
+    result = await ingestion.ainvoke({"files": []}, thread("c"), context=context)
+    assert result["report"] == []  # a new run of the thread does not report files of an earlier run
 
 
 async def test_p47_a_run_without_a_chat_or_a_user_is_refused(services: Services) -> None:
@@ -164,9 +164,9 @@ async def test_a_picture_too_large_to_show_is_described_by_a_model_and_searchabl
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
     rehearsal.script(DISTILLATION, [Reply(text="A red lighthouse on a grey rock, with the word ALBATROS.")])
-    (told,) = await give(file("photo.png", PNG + bytes(1 << 20)))
-    assert (told["status"], told["chunks"]) == ("VECTORIZED_SUM_UP", 1)
-    resource = await row(services, told)
+    (entry,) = await give(file("photo.png", PNG + bytes(1 << 20)))
+    assert (entry["status"], entry["chunks"]) == ("VECTORIZED_SUM_UP", 1)
+    resource = await row(services, entry)
     assert "ALBATROS" in resource.summary
     (request,) = rehearsal.requests
     parts = request.body["contents"][-1]["parts"]
@@ -174,8 +174,8 @@ async def test_a_picture_too_large_to_show_is_described_by_a_model_and_searchabl
         media.get("mimeType") or media.get("mime_type") for part in parts if (media := part.get("inlineData"))
     ]
     session = await services.session()
-    found = await session.search("ada", "c", "lighthouse", source_id=resource.id)
-    assert "ALBATROS" in found.passages[0].text
+    results = await session.search("ada", "c", "lighthouse", source_id=resource.id)
+    assert "ALBATROS" in results.passages[0].text
 
 
 @without_words
@@ -184,12 +184,12 @@ async def test_a_recording_that_no_model_puts_into_words_is_registered_and_tried
 ) -> None:
     rehearsal.script(DISTILLATION, [reply])
     recording = file("call.wav", wav(seconds=40))
-    (told,) = await give(recording)
-    assert (told["status"], told["resource_type"]) == ("INDEXED", "audio")
-    assert told["error"]
+    (entry,) = await give(recording)
+    assert (entry["status"], entry["resource_type"]) == ("INDEXED", "audio")
+    assert entry["error"]
     rehearsal.script(DISTILLATION, [Reply(text="[00:01] Hello, this is the harbour master.")])
     (again,) = await give(recording)
-    assert again["resource_id"] == told["resource_id"]
+    assert again["resource_id"] == entry["resource_id"]
     assert (again["status"], again["error"]) == ("VECTORIZED_SUM_UP", "")
 
 
@@ -197,9 +197,9 @@ async def test_a_scanned_pdf_is_transcribed(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
     rehearsal.script(DISTILLATION, [Reply(text="## Page 1\n\nInvoice 4711")])
-    (told,) = await give(file("invoice.pdf", samples.pdf(["", ""])))
-    assert (told["status"], told["resource_type"]) == ("PUT_IN_CONTEXT", "document")
-    assert "4711" in services.files.text(await row(services, told)).read_text()
+    (entry,) = await give(file("invoice.pdf", samples.pdf(["", ""])))
+    assert (entry["status"], entry["resource_type"]) == ("PUT_IN_CONTEXT", "document")
+    assert "4711" in services.files.text(await row(services, entry)).read_text()
     assert "scanned pages" in rehearsal.requests[0].system
 
 
@@ -207,9 +207,9 @@ async def test_a_transcription_that_was_cut_off_says_so(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
     rehearsal.script(DISTILLATION, [Reply(text="## Page 1\n\nIt begins", failure="max_tokens")])
-    (told,) = await give(file("long.pdf", samples.pdf([""])))
-    assert told["status"] == "PUT_IN_CONTEXT"
-    text = services.files.text(await row(services, told)).read_text()
+    (entry,) = await give(file("long.pdf", samples.pdf([""])))
+    assert entry["status"] == "PUT_IN_CONTEXT"
+    text = services.files.text(await row(services, entry)).read_text()
     assert text.startswith("## Page 1\n\nIt begins")
     assert "the rest of the file was not read" in text
 
@@ -217,26 +217,26 @@ async def test_a_transcription_that_was_cut_off_says_so(
 async def test_a_pdf_with_text_needs_no_model(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
-    (told,) = await give(file("letter", samples.pdf(["The fleet left on 4 May."])))
-    assert (told["status"], told["mime"]) == ("PUT_IN_CONTEXT", "application/pdf")
-    assert "4 May" in services.files.text(await row(services, told)).read_text()
+    (entry,) = await give(file("letter", samples.pdf(["The fleet left on 4 May."])))
+    assert (entry["status"], entry["mime"]) == ("PUT_IN_CONTEXT", "application/pdf")
+    assert "4 May" in services.files.text(await row(services, entry)).read_text()
     assert rehearsal.requests == []
 
 
 async def test_office_files_are_read_whatever_they_are_called(
     give: Give, services: Services, rehearsal: RehearsalServer
 ) -> None:
-    said = "The fleet left Brest on the fourth of May."
-    told = await give(
-        file("a.txt", samples.docx("Log", [said])),
-        file("b", samples.pptx("Log", said)),
-        file("c.pdf", samples.xlsx({"Log": [["day", "event"], [4, said]]})),
-        file("d.zip", samples.epub("Log", [said])),
-        file("e.htm", f"<html><body><h1>Log</h1><p>{said}</p></body></html>"),
+    sentence = "The fleet left Brest on the fourth of May."
+    report = await give(
+        file("a.txt", samples.docx("Log", [sentence])),
+        file("b", samples.pptx("Log", sentence)),
+        file("c.pdf", samples.xlsx({"Log": [["day", "event"], [4, sentence]]})),
+        file("d.zip", samples.epub("Log", [sentence])),
+        file("e.htm", f"<html><body><h1>Log</h1><p>{sentence}</p></body></html>"),
     )
-    assert {(one["resource_type"], one["status"]) for one in told} == {("document", "PUT_IN_CONTEXT")}
-    for one in told:
-        assert said in services.files.text(await row(services, one)).read_text()
+    assert {(one["resource_type"], one["status"]) for one in report} == {("document", "PUT_IN_CONTEXT")}
+    for one in report:
+        assert sentence in services.files.text(await row(services, one)).read_text()
     assert rehearsal.requests == []
 
 
@@ -244,12 +244,12 @@ async def test_p61_a_bomb_an_archive_and_a_locked_file_are_registered_with_the_r
     give: Give, rehearsal: RehearsalServer
 ) -> None:
     bomb = samples.docx("Log", ["x"], more={f"word/{part}.xml": bytes(40 << 20) for part in range(9)})
-    told = await give(
+    report = await give(
         file("bomb.docx", bomb),
         file("letter.pdf", samples.pdf(["Secret."], encrypted=True)),
         file("all.zip", samples.archive({"a.txt": "one", "b.txt": "two"})),
     )
-    assert {one["status"] for one in told} == {"INDEXED"}
-    for one, reason in zip(told, ("unpacks to", "password", "zip"), strict=True):
+    assert {one["status"] for one in report} == {"INDEXED"}
+    for one, reason in zip(report, ("unpacks to", "password", "zip"), strict=True):
         assert reason in one["error"]
     assert rehearsal.requests == []

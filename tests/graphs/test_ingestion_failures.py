@@ -1,4 +1,4 @@
-"""One file that fails keeps no other from being ingested, in whatever way the graph is run."""
+"""A file that fails does not stop the ingestion of the others, however the graph is run."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,11 +24,12 @@ MODES = ["values", "updates", "custom", "messages", "tasks", "debug", "checkpoin
 
 
 async def broken(services: Services, number: int) -> dict[str, Any]:
-    """A file that was accepted and whose copy the disk has lost."""
+    """Add a file and delete its copy from disk."""
     intake = await open_intake(services)
-    taken = await asyncio.to_thread(intake.take, "ada", "c", Attachment(f"{number}.md", f"{number}".encode()))
-    await asyncio.to_thread(services.files.original(taken[0]).unlink)
-    return {"resource_id": taken[0].id}
+    attachment = Attachment(f"{number}.md", f"{number}".encode())
+    resource, _ = await asyncio.to_thread(intake.take, "ada", "c", attachment)
+    await asyncio.to_thread(services.files.original(resource).unlink)
+    return {"resource_id": resource.id}
 
 
 async def mixed(services: Services, failing: int, of: int = 4) -> list[dict[str, Any]]:
@@ -70,36 +71,38 @@ def test_p20_invoke_works_as_ainvoke_does(make_settings: Any, failing: int) -> N
 
 async def test_what_failed_is_taken_up_when_the_file_comes_again(give: Give, services: Services) -> None:
     lost = await broken(services, 1)
-    (told,) = await give(lost)
-    assert told["status"] == "FAILED"
+    (entry,) = await give(lost)
+    assert entry["status"] == "FAILED"
     (again,) = await give(file("renamed.md", "1"))
     assert again["resource_id"] == lost["resource_id"]
     assert (again["status"], again["error"]) == ("PUT_IN_CONTEXT", "")
 
 
 async def test_what_was_not_taken_is_reported_beside_what_was(give: Give) -> None:
-    told = await give({"path": "/etc/passwd"}, file("a.md", "Fine."), {"name": "b", "data": "§"}, {"path": 7})
-    assert outcomes(told) == ["FAILED", "PUT_IN_CONTEXT", "FAILED", "FAILED"]
-    assert [bool(one["resource_id"]) for one in told] == [False, True, False, False]
-    assert "COGNITION_FILE_ROOTS" in told[0]["error"]
+    report = await give(
+        {"path": "/etc/passwd"}, file("a.md", "Fine."), {"name": "b", "data": "§"}, {"path": 7}
+    )
+    assert outcomes(report) == ["FAILED", "PUT_IN_CONTEXT", "FAILED", "FAILED"]
+    assert [bool(one["resource_id"]) for one in report] == [False, True, False, False]
+    assert "COGNITION_FILE_ROOTS" in report[0]["error"]
 
 
 async def test_without_a_key_a_recording_is_registered_and_says_what_would_help(make_settings: Any) -> None:
     services = Services(make_settings(GOOGLE_API_KEY=None, context_media_bytes=0))
     context = BoundContext(user_id="ada", bound=services)
     result = await graph.ainvoke({"files": [file("a.wav", wav(1))]}, thread("c"), context=context)
-    (told,) = result["report"]
-    assert told["status"] == "INDEXED"
-    assert "GOOGLE_API_KEY" in told["error"]
+    (entry,) = result["report"]
+    assert entry["status"] == "INDEXED"
+    assert "GOOGLE_API_KEY" in entry["error"]
     await services.aclose()
 
 
 async def test_a_recording_beyond_what_a_model_is_sent_says_so(
     give: Give, rehearsal: RehearsalServer
 ) -> None:
-    (told,) = await give(file("long.wav", wav(seconds=480)))
-    assert told["status"] == "INDEXED"
-    assert "14 MiB" in told["error"]
+    (entry,) = await give(file("long.wav", wav(seconds=480)))
+    assert entry["status"] == "INDEXED"
+    assert "14 MiB" in entry["error"]
     assert rehearsal.requests == []
 
 
@@ -126,8 +129,8 @@ async def test_a_file_deleted_while_it_is_read_leaves_nothing_behind(
 
 async def test_p23_a_second_run_of_a_thread_reports_its_own_files(give: Give, services: Services) -> None:
     await give(file("a.md", "First."))
-    (told,) = await give(file("b.md", "Second."))
-    assert (await row(services, told)).name == "b.md"
+    (entry,) = await give(file("b.md", "Second."))
+    assert (await row(services, entry)).name == "b.md"
 
 
 async def test_while_another_process_holds_the_vectors_short_files_are_shown_and_long_ones_wait(
@@ -137,12 +140,12 @@ async def test_while_another_process_holds_the_vectors_short_files_are_shown_and
     context = BoundContext(user_id="ada", bound=services)
     files = [file("short.md", "Short."), file("long.md", "Buy good tea. " * 50)]
     lock = await asyncio.to_thread(FolderLock, services.settings.home)
-    told = (await graph.ainvoke({"files": files}, thread("c"), context=context))["report"]
-    assert outcomes(told) == ["PUT_IN_CONTEXT", "FAILED"]
-    assert "is in use by process" in told[1]["error"]
+    report = (await graph.ainvoke({"files": files}, thread("c"), context=context))["report"]
+    assert outcomes(report) == ["PUT_IN_CONTEXT", "FAILED"]
+    assert "is in use by process" in report[1]["error"]
     await asyncio.to_thread(lock.release)
     again = (await graph.ainvoke({"files": files}, thread("c"), context=context))["report"]
     assert outcomes(again) == ["PUT_IN_CONTEXT", "VECTORIZED_SUM_UP"]
-    assert (again[1]["resource_id"], again[1]["error"]) == (told[1]["resource_id"], "")
+    assert (again[1]["resource_id"], again[1]["error"]) == (report[1]["resource_id"], "")
     assert rehearsal.requests == []
     await services.aclose()

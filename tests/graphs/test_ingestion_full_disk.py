@@ -1,4 +1,4 @@
-"""Files that come while the database has no room: each is told of, none is half there, a later run works."""
+"""Files added while the disk is full: each is reported, none is stored in part, and a later run succeeds."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,12 +20,12 @@ from tests.unit.storage.test_resources import given
 
 __all__ = ["give"]
 
-FULL = "is full: make some room and try again. Nothing was changed."
+FULL = "Free some space and try again; nothing was changed."
 LONG = "The fleet of Brest stayed in port until March. " * 2_000
 
 
 def fill(database: Database) -> None:
-    """Let the database grow no more, and use up what is free in its pages."""
+    """Stop the database from growing and use up the free space in its pages."""
     (pages,) = database.rows("PRAGMA page_count")[0]
     database.rows(f"PRAGMA max_page_count = {pages}")
     registry = ResourceTable(database)
@@ -48,9 +48,9 @@ async def full_disk(services: Services) -> AsyncIterator[None]:
 
 
 def copies(services: Services) -> list[str]:
-    """The names of all that is stored of files."""
-    found = [path for path in (services.settings.home / "files").rglob("*") if path.is_file()]
-    return sorted(path.name for path in found)
+    """Return the names of all stored files."""
+    paths = [path for path in (services.settings.home / "files").rglob("*") if path.is_file()]
+    return sorted(path.name for path in paths)
 
 
 async def test_what_there_is_no_room_for_is_refused_by_its_name_and_taken_when_there_is(
@@ -58,10 +58,10 @@ async def test_what_there_is_no_room_for_is_refused_by_its_name_and_taken_when_t
 ) -> None:
     files = [file("a.md", "Buy tea."), file("b.md", "Buy milk.")]
     async with full_disk(services):
-        told = await give(*files)
-    for one, name in zip(told, ("a.md", "b.md"), strict=True):
+        report = await give(*files)
+    for one, name in zip(report, ("a.md", "b.md"), strict=True):
         assert (one["name"], one["status"], one["resource_id"]) == (name, "FAILED", "")
-        assert one["error"].startswith(f"{name!r} can't be taken. The disk of '")
+        assert one["error"].startswith(f"Could not store {name!r}. No disk space left for '")
         assert one["error"].endswith(FULL)
     registry = await services.registry()
     assert await asyncio.to_thread(registry.find, "ada", "c") == []
@@ -86,17 +86,17 @@ async def test_what_was_accepted_before_the_disk_was_full_is_done_when_there_is_
     give: Give, services: Services, text: str
 ) -> None:
     intake = await open_intake(services)
-    taken, _ = await asyncio.to_thread(intake.take, "ada", "c", Attachment("a.md", text.encode()))
+    resource, _ = await asyncio.to_thread(intake.take, "ada", "c", Attachment("a.md", text.encode()))
     async with full_disk(services):
-        (told,) = await give({"resource_id": taken.id})
+        (entry,) = await give({"resource_id": resource.id})
         session = await services.session()
         sources = (await session.sources("ada", "c")).sources
         assert [source.state for source in sources] in ([], ["READY"])
         assert await session._collection.count(Filter("ada")) == sum(source.chunks for source in sources)
-    assert (told["status"], told["error"]) == ("PENDING_INGESTION", UNWRITTEN)
-    (again,) = await give({"resource_id": taken.id})
+    assert (entry["status"], entry["error"]) == ("PENDING_INGESTION", UNWRITTEN)
+    (again,) = await give({"resource_id": resource.id})
     assert again["error"] == ""
     assert again["status"] == ("VECTORIZED_SUM_UP" if text == LONG else "PUT_IN_CONTEXT")
     assert services.files.text(await row(services, again)).read_text() == text
-    (place,) = (Path(services.settings.home) / taken.storage_path).parent.iterdir()
-    assert place.name == "a.md"
+    (copy,) = (Path(services.settings.home) / resource.storage_path).parent.iterdir()
+    assert copy.name == "a.md"

@@ -1,4 +1,4 @@
-"""Files that nobody writes on purpose, and some that somebody does: each has an end and harms no other."""
+"""Malformed and malicious files: each ingestion ends, and no other file is affected."""
 
 import os
 from collections.abc import Callable
@@ -50,10 +50,10 @@ NAMES = [
 
 
 async def test_p52_p61_every_content_has_an_end_and_stops_no_other(give: Give, services: Services) -> None:
-    told = await give(*(file(name, content) for name, content, _ in CONTENTS.values()))
-    ends = {what: one["status"] for what, one in zip(CONTENTS, told, strict=True)}
-    assert ends == {what: status for what, (_, _, status) in CONTENTS.items()}
-    for one in told:
+    report = await give(*(file(name, content) for name, content, _ in CONTENTS.values()))
+    ends = {label: one["status"] for label, one in zip(CONTENTS, report, strict=True)}
+    assert ends == {label: status for label, (_, _, status) in CONTENTS.items()}
+    for one in report:
         assert bool(one["error"]) is (one["status"] == "INDEXED"), one
         assert len(one["error"]) < 500
         if one["status"] == "PUT_IN_CONTEXT":
@@ -64,14 +64,14 @@ async def test_p52_p61_every_content_has_an_end_and_stops_no_other(give: Give, s
 async def test_p52_p79_every_name_is_one_of_a_file_in_the_chats_folder(
     give: Give, services: Services
 ) -> None:
-    told = await give(*(file(name, f"text {number}") for number, name in enumerate(NAMES)))
-    assert {one["status"] for one in told} == {"PUT_IN_CONTEXT"}
-    for one in told:
-        place = services.files.original(await row(services, one))
-        assert place.is_file()
-        assert place.resolve().is_relative_to(services.settings.home / "files")
-        assert place.name == one["name"]
-        assert len(place.name.encode()) <= 255
+    report = await give(*(file(name, f"text {number}") for number, name in enumerate(NAMES)))
+    assert {one["status"] for one in report} == {"PUT_IN_CONTEXT"}
+    for one in report:
+        path = services.files.original(await row(services, one))
+        assert path.is_file()
+        assert path.resolve().is_relative_to(services.settings.home / "files")
+        assert path.name == one["name"]
+        assert len(path.name.encode()) <= 255
 
 
 @pytest.mark.parametrize(
@@ -88,16 +88,16 @@ async def test_p52_p79_every_name_is_one_of_a_file_in_the_chats_folder(
     ids=str,
 )
 async def test_an_input_of_no_use_is_refused_by_its_name(wrong: dict[str, Any], services: Services) -> None:
-    given = {"files": [file("a.md", "Fine.")], **wrong}
+    graph_input = {"files": [file("a.md", "Fine.")], **wrong}
     context = BoundContext(user_id="ada", bound=services)
-    with pytest.raises(InvalidInput, match=f"The {next(iter(wrong))} .* (is|are) no(ne| list): give"):
-        await graph.ainvoke(given, thread("c"), context=context)
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        await graph.ainvoke(graph_input, thread("c"), context=context)
     assert not (services.settings.home / "files").exists()
 
 
 async def test_p52_a_message_id_with_half_a_character_stops_no_file(give: Give, services: Services) -> None:
-    (told,) = await give(file("a.md", "Fine."), message_id="a\ud83d")
-    assert (await row(services, told)).message_id == "a?"
+    (entry,) = await give(file("a.md", "Fine."), message_id="a\ud83d")
+    assert (await row(services, entry)).message_id == "a?"
 
 
 async def test_p61_what_a_path_leads_to_is_a_file_in_an_allowed_folder_or_refused(
@@ -111,17 +111,17 @@ async def test_p61_what_a_path_leads_to_is_a_file_in_an_allowed_folder_or_refuse
     (root / "folders").symlink_to("/etc")
     (root / "round").symlink_to(root / "round")
     services = Services(make_settings(file_roots=(root,)))
-    refused = ["pipe", "out", "folders", "folders/passwd", "round", ".", "missing", "../root/../secret"]
-    paths: list[dict[str, Any]] = [{"path": str(root / name)} for name in refused]
+    rejected = ["pipe", "out", "folders", "folders/passwd", "round", ".", "missing", "../root/../secret"]
+    paths: list[dict[str, Any]] = [{"path": str(root / name)} for name in rejected]
     paths += [{"path": path} for path in ("/etc/passwd", "/dev/zero", "/proc/self/environ", "", "\0", "~")]
     context = BoundContext(user_id="ada", bound=services)
     result = await graph.ainvoke(
         {"files": [*paths, {"path": str(root / "a.md")}]}, thread("c"), context=context
     )
-    *told, fine = result["report"]
+    *report, fine = result["report"]
     assert fine["status"] == "PUT_IN_CONTEXT"
-    assert {one["status"] for one in told} == {"FAILED"}
-    assert all(one["error"] and not one["resource_id"] for one in told)
+    assert {one["status"] for one in report} == {"FAILED"}
+    assert all(one["error"] and not one["resource_id"] for one in report)
     stored = [path for path in (services.settings.home / "files").rglob("*") if path.is_file()]
     assert sorted(path.name for path in stored) == ["a.md", "text.md"]
     await services.aclose()

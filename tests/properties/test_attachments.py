@@ -1,4 +1,4 @@
-"""Whatever a client sends as a file is a file or a sentence."""
+"""Properties of attachments: any item is read as a file or rejected with a message."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ typed = st.builds(lambda kind, item: {**item, "type": kind}, st.sampled_from(TYP
 
 
 @given(items | typed)
-def test_p52_any_item_is_a_file_or_refused_in_a_sentence(item: dict[str, Any]) -> None:
+def test_p52_any_item_is_a_file_or_rejected(item: dict[str, Any]) -> None:
     try:
         attachment = read_attachment(item, 1_000)
     except FileRejected:

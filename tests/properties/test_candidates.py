@@ -1,4 +1,4 @@
-"""Ranking the contenders gives the same as ranking all, whatever importance each has."""
+"""Properties of `contenders`: ranking them gives the same result as ranking all candidates."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,14 +10,14 @@ SCORED = st.tuples(st.floats(0, 1), st.integers(1, 5))
 
 
 @given(st.lists(SCORED, max_size=60), st.integers(1, 12), st.permutations(WEIGHTS))
-def test_contenders_hold_the_best_of_all(
+def test_contenders_include_the_best_of_all(
     scored: list[tuple[float, int]], limit: int, weights: list[float]
 ) -> None:
-    found = [Candidate(str(i), 0.5, relevance) for i, (relevance, _) in enumerate(scored)]
+    scored_candidates = [Candidate(str(i), 0.5, relevance) for i, (relevance, _) in enumerate(scored)]
     importance = {str(i): level for i, (_, level) in enumerate(scored)}
 
     def best(candidates: list[Candidate]) -> list[str]:
         ranked = sorted(candidates, key=lambda c: (-c.relevance * weights[importance[c.id] - 1], c.id))
         return [candidate.id for candidate in ranked[:limit]]
 
-    assert best(contenders(found, limit, weights)) == best(found)
+    assert best(contenders(scored_candidates, limit, weights)) == best(scored_candidates)

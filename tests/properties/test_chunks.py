@@ -1,4 +1,4 @@
-"""Chunks of any text: they cover it, none is too large, and every passage lies inside one."""
+"""Properties of chunks: they cover any text, none is too large, and every short passage is inside one."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +42,7 @@ texts = st.one_of(
 
 
 def words(text: str) -> int:
-    """A measure that doesn't grow by the character."""
+    """Return a size that does not increase with every character."""
     return 2 + len(text.split()) + len(text) // 8
 
 
@@ -50,14 +50,14 @@ def pieces(text: str, size: int) -> Iterator[str]:
     return (text[at : at + size] for at in range(0, len(text), size))
 
 
-def check(text: str, found: Iterable[Chunk], size: Callable[[str], int], limit: int) -> None:
+def check(text: str, result: Iterable[Chunk], size: Callable[[str], int], limit: int) -> None:
     reached = line = before = 0
-    for number, chunk in enumerate(found):
+    for number, chunk in enumerate(result):
         begin, end = chunk.chars
         assert chunk.index == number
         assert chunk.text == text[begin:end]
         assert chunk.shared == reached - begin
-        assert begin <= reached < end, "no gap, and something new in each"
+        assert begin <= reached < end, "no gap, and new text in each chunk"
         assert size(chunk.text) <= limit or len(chunk.text) == 1
         line, before = line + text.count("\n", before, begin), begin
         assert chunk.lines == (1 + line, 1 + line + text.count("\n", begin, end - 1))
@@ -75,7 +75,7 @@ def test_p42_p61_chunks_cover_any_text_and_none_is_over_the_limit(
 
 @settings(deadline=None)
 @given(texts, st.integers(20, 600), st.integers(1, 700))
-def test_the_pieces_that_a_text_comes_in_make_no_difference(text: str, limit: int, piece: int) -> None:
+def test_chunks_do_not_depend_on_how_the_text_is_read(text: str, limit: int, piece: int) -> None:
     assert list(split(pieces(text, piece), len, limit)) == list(split([text], len, limit))
 
 
@@ -85,7 +85,7 @@ def test_every_passage_of_200_characters_lies_inside_one_chunk(text: str, limit:
     ranges = [chunk.chars for chunk in split([text], len, limit)]
     for (whole, end), (begin, _) in pairwise(ranges):
         assert end - begin >= OVERLAP or begin == whole
-        assert end - begin <= OVERLAP + 100, "at most a sentence more"
+        assert end - begin <= OVERLAP + 100, "the overlap exceeds its size by at most a sentence"
 
 
 @pytest.fixture(scope="module", params=["e5-small", "use-multilingual"])
@@ -115,11 +115,11 @@ def test_p42_no_chunk_is_longer_than_the_model_reads(embedder: Embedder, data: s
     ],
     ids=["unbroken", "cjk", "emoji", "spaces", "line-ends", "nul", "surrogates", "ligature", "naughty"],
 )
-def test_p52_p61_texts_without_breaks_are_cut_all_the_same(embedder: Embedder, text: str) -> None:
+def test_p52_p61_texts_without_breaks_are_split_too(embedder: Embedder, text: str) -> None:
     check(text, chunks([text], embedder), embedder.count_tokens, embedder.chunk_tokens)
 
 
-def test_p61_lines_of_a_megabyte_are_cut_all_the_same() -> None:
+def test_p61_lines_of_a_megabyte_are_split_too() -> None:
     text = "\n".join(["x" * 1_000_000, "word " * 200_000, "字" * 1_000_000])
     check(text, split([text], len, 1_600), len, 1_600)
 
@@ -127,8 +127,8 @@ def test_p61_lines_of_a_megabyte_are_cut_all_the_same() -> None:
 def test_p42_every_passage_of_long_files_lies_inside_a_chunk(embedder: Embedder) -> None:
     pages = json.loads(PAGES.read_text(encoding="utf-8"))["data"]
     text = "\n\n".join(paragraph["context"] for page in pages for paragraph in page["paragraphs"])
-    found = list(chunks([text], embedder))
-    check(text, found, embedder.count_tokens, embedder.chunk_tokens)
-    ends = [chunk.chars for chunk in found]
+    result = list(chunks([text], embedder))
+    check(text, result, embedder.count_tokens, embedder.chunk_tokens)
+    ends = [chunk.chars for chunk in result]
     assert len(text) > 1_300_000
     assert all(end - begin >= OVERLAP for (_, end), (begin, _) in pairwise(ends))

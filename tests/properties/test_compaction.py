@@ -1,4 +1,4 @@
-"""What is condensed of any thread: whole exchanges from its beginning."""
+"""Properties of compaction: whole exchanges are condensed, the oldest first."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,25 +11,27 @@ from tests.properties.test_history import threads
 
 
 @given(threads, st.integers(1, 200))
-def test_p3_what_stays_and_what_goes_are_whole_exchanges(thread: list[AnyMessage], window: int) -> None:
-    gone = oldest_exchanges(thread, window)
+def test_p3_whole_exchanges_are_kept_or_condensed(thread: list[AnyMessage], window: int) -> None:
+    removed = oldest_exchanges(thread, window)
     turns = split_turns(thread)
-    said = [message for turn in turns for message in turn]
-    assert gone == said[: len(gone)], "the oldest, in their order"
-    stays = said[len(gone) :]
-    assert not said or isinstance(stays[0], HumanMessage)
-    for part in (gone, stays):
+    messages = [message for turn in turns for message in turn]
+    assert removed == messages[: len(removed)], "the oldest messages, in order"
+    kept = messages[len(removed) :]
+    assert not messages or isinstance(kept[0], HumanMessage)
+    for part in (removed, kept):
         calls = {str(c["id"]) for m in part if isinstance(m, AIMessage) for c in m.tool_calls}
-        assert {m.tool_call_id for m in part if isinstance(m, ToolMessage)} <= calls, "pairs stay together"
+        assert {m.tool_call_id for m in part if isinstance(m, ToolMessage)} <= calls, (
+            "calls stay with their results"
+        )
 
 
 @given(threads, st.integers(1, 200))
-def test_enough_goes_and_nothing_without_need(thread: list[AnyMessage], window: int) -> None:
-    gone = oldest_exchanges(thread, window)
+def test_only_as_much_as_necessary_is_condensed(thread: list[AnyMessage], window: int) -> None:
+    removed = oldest_exchanges(thread, window)
     turns = split_turns(thread)
     sizes = [sum(map(message_tokens, turn)) for turn in turns]
     if sum(sizes) <= window * TRIMMED_FROM:
-        assert gone == []
+        assert removed == []
     elif len(turns) > 1:
-        stays = sum(sizes) - sum(map(message_tokens, gone))
-        assert stays <= window * KEPT_WHOLE or stays == sizes[-1]
+        kept = sum(sizes) - sum(map(message_tokens, removed))
+        assert kept <= window * KEPT_WHOLE or kept == sizes[-1]

@@ -1,4 +1,4 @@
-"""Any date is a period or an error that names it; never a filter that is dropped."""
+"""Properties of dates: any text is parsed as a period or reported as an error, never ignored."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -16,14 +16,14 @@ def seconds(*when: int) -> float:
 
 
 @given(st.dates())
-def test_a_day_is_all_of_it(day: date) -> None:
+def test_a_day_covers_the_whole_day(day: date) -> None:
     period = read_period(day.isoformat(), f" {day.isoformat()} ")
     assert period.start == seconds(day.year, day.month, day.day)
     assert period.end == pytest.approx(period.start + 86_399.999, abs=1e-4)
 
 
 @given(st.dates(max_value=date(9998, 12, 31)))
-def test_a_month_and_a_year_end_where_the_next_begins(day: date) -> None:
+def test_a_month_and_a_year_end_where_the_next_one_begins(day: date) -> None:
     month = read_period(f"{day:%Y-%m}".zfill(7), f"{day:%Y-%m}".zfill(7))
     following = (day.replace(day=1) + 31 * DAY).replace(day=1)
     assert month.start == seconds(day.year, day.month, 1)
@@ -47,14 +47,14 @@ def test_without_a_zone_it_is_utc(moment: datetime) -> None:
 
 
 @given(st.text())
-def test_any_text_is_read_or_named(text: str) -> None:
+def test_any_text_is_parsed_or_reported(text: str) -> None:
     try:
-        period, told = read_period(text, ""), ""
+        period, message = read_period(text, ""), ""
     except InvalidDate as error:
-        told = str(error)
-    if told:
-        assert told.startswith("start_date ")
-        assert len(told) < 300
+        message = str(error)
+    if message:
+        assert message.startswith("Invalid start_date ")
+        assert len(message) < 300
     else:
         assert (period.start is None) == (not text.strip())
 
@@ -74,8 +74,8 @@ def test_a_start_after_the_end_is_an_error_that_names_both(first: date, second: 
 @pytest.mark.parametrize(
     "text", ["2023-02-29", "2024-13", "24", "yesterday", "2024-05-17T25:00", "0000", "17/05/2024"]
 )
-def test_an_unreadable_date_is_named(text: str) -> None:
-    with pytest.raises(InvalidDate, match=f"end_date '{text}' is no date: write it as 2024, 2024-05"):
+def test_an_invalid_date_is_reported(text: str) -> None:
+    with pytest.raises(InvalidDate, match=f"Invalid end_date '{text}': expected 2024, 2024-05"):
         read_period("", text)
 
 

@@ -1,4 +1,4 @@
-"""What is sent to a model, for any thread and every cut."""
+"""Properties of the history sent to a model, for any part of any thread."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ SIGNATURES = "__gemini_function_call_thought_signatures__"
 
 @st.composite
 def turns(draw: st.DrawFn) -> list[AnyMessage]:
-    """A user's message, rounds of calls with some results lost, and perhaps an answer."""
+    """Generate a user's message, rounds of calls with some results missing, and possibly an answer."""
     messages: list[AnyMessage] = [HumanMessage(draw(st.sampled_from(["Hi", "", "  ", "tea?"])))]
     for _ in range(draw(st.integers(0, 3))):
         model = draw(st.sampled_from(MODELS))
@@ -37,8 +37,8 @@ def turns(draw: st.DrawFn) -> list[AnyMessage]:
             )
         )
         answered = [call for call in ids if draw(st.booleans())]
-        found = f"found after {len(messages)} messages"
-        messages += [ToolMessage(found, tool_call_id=call) for call in draw(st.permutations(answered))]
+        result = f"found after {len(messages)} messages"
+        messages += [ToolMessage(result, tool_call_id=call) for call in draw(st.permutations(answered))]
     if draw(st.booleans()):
         text = draw(st.sampled_from(["Done.", ""]))
         messages.append(AIMessage(text, response_metadata={STAMP: {"model": draw(st.sampled_from(MODELS))}}))
@@ -49,7 +49,7 @@ threads = st.lists(turns(), max_size=5).map(lambda parts: [m for part in parts f
 
 
 @given(threads, st.integers(0, 40), st.sampled_from(MODELS), st.none() | st.integers(0, 60))
-def test_p3_any_cut_of_any_thread_is_one_that_a_model_takes(
+def test_p3_any_part_of_any_thread_is_a_valid_history(
     thread: list[AnyMessage], cut: int, model: str, budget: int | None
 ) -> None:
     sent = prepare_history([SystemMessage("You are Echo."), *thread[cut:]], model, budget)
@@ -58,11 +58,11 @@ def test_p3_any_cut_of_any_thread_is_one_that_a_model_takes(
     waiting: list[str] = []
     for message in conversation:
         if isinstance(message, ToolMessage):
-            assert waiting.pop(0) == message.tool_call_id, "results follow their calls, in the calls' order"
+            assert waiting.pop(0) == message.tool_call_id, "results follow their calls, in the same order"
             continue
-        assert waiting == [], "every call is answered before anything else"
+        assert waiting == [], "all calls are answered before the next message"
         if isinstance(message, AIMessage):
-            assert message.text or message.tool_calls, "nothing empty is sent"
+            assert message.text or message.tool_calls, "no empty message is sent"
             waiting = [str(call["id"]) for call in message.tool_calls]
         else:
             assert message.text.strip()
@@ -83,7 +83,7 @@ def test_p3_a_result_stays_with_its_own_call_when_ids_repeat(turn: list[AnyMessa
             assert m.text == given_after.get((place, m.tool_call_id), UNANSWERED)
 
 
-def test_p3_calls_that_share_an_id_or_have_none_are_answered_each() -> None:
+def test_p3_calls_with_a_shared_or_missing_id_are_each_answered() -> None:
     model = {STAMP: {"model": MODELS[0]}}
     for ids in (["a", "a"], ["", ""], [None]):
         calls: Any = [{"name": "look", "args": {}, "id": call} for call in ids]
@@ -92,25 +92,25 @@ def test_p3_calls_that_share_an_id_or_have_none_are_answered_each() -> None:
             for n, call in enumerate(ids)
             if call is not None
         ]
-        asked = AIMessage("", tool_calls=calls, response_metadata=model)
-        sent = prepare_history([HumanMessage("Hi"), asked, *results, HumanMessage("So?")], MODELS[0])
-        told = [message.text for message in sent if isinstance(message, ToolMessage)]
-        assert told == ([result.text for result in results] or [UNANSWERED])
+        request = AIMessage("", tool_calls=calls, response_metadata=model)
+        sent = prepare_history([HumanMessage("Hi"), request, *results, HumanMessage("So?")], MODELS[0])
+        texts = [message.text for message in sent if isinstance(message, ToolMessage)]
+        assert texts == ([result.text for result in results] or [UNANSWERED])
 
 
 PICTURE = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
 
 
 @given(st.lists(st.sampled_from(["", " \n", "tea", PICTURE]), min_size=1))
-def test_p3_no_part_of_blank_text_is_sent_beside_others(parts: list[Any]) -> None:
+def test_p3_blank_text_parts_are_removed(parts: list[Any]) -> None:
     content = [part if isinstance(part, dict) else {"type": "text", "text": part} for part in parts]
     sent = prepare_history([HumanMessage(content)], MODELS[0])
-    said = [part for part in parts if part == PICTURE or part == "tea"]
-    assert [part.get("text", part) for message in sent for part in message.content] == said
+    expected = [part for part in parts if part == PICTURE or part == "tea"]
+    assert [part.get("text", part) for message in sent for part in message.content] == expected
 
 
 def _after_their_calls(messages: Sequence[AnyMessage]) -> list[tuple[int, AnyMessage]]:
-    """Messages with how many messages of calls stand before them."""
+    """Return each message with the number of preceding messages that contain calls."""
     seen, placed = 0, []
     for message in messages:
         seen += isinstance(message, AIMessage) and bool(message.tool_calls)
@@ -119,7 +119,7 @@ def _after_their_calls(messages: Sequence[AnyMessage]) -> list[tuple[int, AnyMes
 
 
 @given(threads, st.sampled_from(MODELS))
-def test_p1_signatures_go_to_their_own_model_and_to_no_other(thread: list[AnyMessage], model: str) -> None:
+def test_p1_signatures_are_sent_to_their_own_model_only(thread: list[AnyMessage], model: str) -> None:
     for message in prepare_history(thread, model):
         if isinstance(message, AIMessage) and message.tool_calls:
             own = message.response_metadata[STAMP]["model"] == model
@@ -127,14 +127,14 @@ def test_p1_signatures_go_to_their_own_model_and_to_no_other(thread: list[AnyMes
 
 
 @given(threads, st.sampled_from(MODELS))
-def test_p2_the_thread_itself_stays_as_it_was(thread: list[AnyMessage], model: str) -> None:
+def test_p2_the_thread_itself_is_unchanged(thread: list[AnyMessage], model: str) -> None:
     before = [message.model_dump() for message in thread]
     prepare_history(thread, model, 20)
     assert [message.model_dump() for message in thread] == before
 
 
 @given(threads, st.integers(0, 80))
-def test_trimming_takes_the_oldest_turns_whole(thread: list[AnyMessage], budget: int) -> None:
+def test_trimming_removes_whole_turns_oldest_first(thread: list[AnyMessage], budget: int) -> None:
     whole = split_turns(thread)
     kept = trim_turns(whole, budget)
     assert kept == whole[len(whole) - len(kept) :]

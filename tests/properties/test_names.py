@@ -32,6 +32,6 @@ def test_p79_a_users_folder_is_a_plain_name(user: str) -> None:
 
 
 @pytest.mark.parametrize("user", ["", "  ", "\n", None, "\ud800"])
-def test_p47_nobody_has_no_folder(user: str) -> None:
-    with pytest.raises(ValueError, match="The user"):
+def test_p47_an_invalid_user_has_no_folder(user: str) -> None:
+    with pytest.raises(ValueError, match="Invalid user"):
         folder_of_user(user)

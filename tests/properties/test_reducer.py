@@ -1,4 +1,4 @@
-"""How writes to a thread's messages add up."""
+"""Properties of the messages reducer: batches of writes add up to the same state."""
 
 from copy import deepcopy
 from typing import Any, cast
@@ -17,56 +17,56 @@ IDS = "abcdef"
 
 @st.composite
 def writes(draw: st.DrawFn) -> list[Messages]:
-    """Writes that can be made one after the other: only what is there is removed."""
-    there: set[str] = set()
-    made: list[Messages] = []
+    """Generate a valid sequence of writes, which removes only existing messages."""
+    present: set[str] = set()
+    batches: list[Messages] = []
     for number in range(draw(st.integers(0, 8))):
         write: list[BaseMessage] = []
         for message_id in draw(st.lists(st.sampled_from(IDS), unique=True, max_size=4)):
-            if message_id in there and draw(st.booleans()):
+            if message_id in present and draw(st.booleans()):
                 write.append(RemoveMessage(message_id))
-                there.discard(message_id)
+                present.discard(message_id)
             else:
-                made_by = draw(st.sampled_from([HumanMessage, AIMessage]))
-                write.append(made_by(f"{message_id}{number}", id=message_id))
-                there.add(message_id)
+                message_type = draw(st.sampled_from([HumanMessage, AIMessage]))
+                write.append(message_type(f"{message_id}{number}", id=message_id))
+                present.add(message_id)
         if draw(st.integers(0, 9)) == 0:
             write.append(RemoveMessage(REMOVE_ALL_MESSAGES))
-            there.clear()
-        made.append(cast("Messages", write))
-    return made
+            present.clear()
+        batches.append(cast("Messages", write))
+    return batches
 
 
 @given(writes(), st.data())
-def test_p28_folding_batches_is_folding_all_at_once(made: list[Messages], data: st.DataObject) -> None:
-    cut = data.draw(st.integers(0, len(made)))
-    assert fold_messages(fold_messages([], made[:cut]), made[cut:]) == fold_messages([], made)
+def test_p28_folding_batches_is_folding_all_at_once(batches: list[Messages], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(batches)))
+    assert fold_messages(fold_messages([], batches[:cut]), batches[cut:]) == fold_messages([], batches)
 
 
 @given(writes())
-def test_folding_does_what_langgraph_does_write_by_write(made: list[Messages]) -> None:
+def test_folding_equals_langgraphs_write_by_write_result(batches: list[Messages]) -> None:
     one_by_one: Messages = []
-    for write in made:
+    for write in batches:
         one_by_one = add_messages(one_by_one, write)
-    assert fold_messages([], made) == one_by_one
+    assert fold_messages([], batches) == one_by_one
 
 
 @given(writes())
-def test_folding_leaves_what_it_is_given_as_it_is(made: list[Messages]) -> None:
-    before = deepcopy(made)
-    state = fold_messages([], made)
+def test_folding_does_not_modify_its_input(batches: list[Messages]) -> None:
+    before = deepcopy(batches)
+    state = fold_messages([], batches)
     copied = list(state)
     fold_messages(state, [HumanMessage("more", id="z")])
-    assert made == before
+    assert batches == before
     assert state == copied
 
 
 @pytest.mark.parametrize("written", [None, [None], [5], [{"foo": 1}], [{"role": "user", "content": [["a"]]}]])
-def test_what_is_no_message_is_refused_in_a_sentence(written: Any) -> None:
-    with pytest.raises(InvalidInput, match="can't be read as messages"):
+def test_an_invalid_message_is_rejected(written: Any) -> None:
+    with pytest.raises(InvalidInput, match="Invalid messages"):
         fold_messages([], [written])
 
 
-def test_a_message_that_is_not_there_is_not_removed() -> None:
+def test_removing_an_unknown_message_is_an_error() -> None:
     with pytest.raises(ValueError, match="'gone'"):
         fold_messages([], [RemoveMessage("gone")])

@@ -1,4 +1,4 @@
-"""What can be forged at all is read again as it was, by us and by the reference; the rest is refused."""
+"""Properties of skills: a forged skill round-trips, also through the reference parser, or is rejected."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ files = st.one_of(
 @settings(deadline=None)
 @given(texts, texts, texts)
 @example("a---b", "------", "---\nname: b\n---\n")
-def test_p78_what_is_forged_is_read_again_as_it_was(title: str, description: str, instructions: str) -> None:
+def test_p78_a_forged_skill_round_trips(title: str, description: str, instructions: str) -> None:
     try:
         skill = new_skill("baker", title, description, instructions)
     except InvalidSkill:
@@ -56,7 +56,7 @@ def test_p78_what_is_forged_is_read_again_as_it_was(title: str, description: str
 @given(ids)
 @example("LEAD_dev--rust ")
 @example("x" * 65)
-def test_p79_what_is_taken_as_an_id_is_plain(text: str) -> None:
+def test_p79_accepted_ids_are_plain(text: str) -> None:
     try:
         tidy = tidy_id(text)
     except InvalidSkill:
@@ -69,7 +69,7 @@ def test_p79_what_is_taken_as_an_id_is_plain(text: str) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files)
-def test_p78_any_file_is_a_skill_or_has_a_reason(tmp_path: Path, data: bytes) -> None:
+def test_p78_any_file_is_a_skill_or_has_an_error_message(tmp_path: Path, data: bytes) -> None:
     vault = Vault(tmp_path, "ada")
     path = vault.folder / "a" / "SKILL.md"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -130,7 +130,7 @@ def test_a_turn_streams(client: SyncLangGraphClient) -> None:
     events = [data for event, data in parts if event == "custom"]
     assert {"type": "level", "from": "MODEL_LITE", "to": "MODEL_PRO"} in events
     assert len([event for event, _ in parts if event == "messages"]) > 1
-    assert "Thinking on as gemini-3.1-pro-preview" in newest(client, thread)
+    assert "Continuing as gemini-3.1-pro-preview" in newest(client, thread)
 
 
 def test_files_are_ingested_and_their_contents_are_not_kept_in_the_thread(
@@ -160,13 +160,13 @@ def test_a_sub_agent_is_a_graph_of_its_own(client: SyncLangGraphClient) -> None:
         for task in ("plan a trip, and ask me where to go", "To Brest")
     ]
     assert [outcome["status"] for outcome in outcomes] == ["pending_question", "success"]
-    assert "as you answered: To Brest" in outcomes[1]["text"]
+    assert "You answered: To Brest" in outcomes[1]["text"]
 
 
 def test_p47_a_blank_user_is_refused(client: SyncLangGraphClient) -> None:
     thread = client.threads.create()["thread_id"]
     errors = [data for event, data in say(client, thread, "hello", user=" ") if event == "error"]
-    assert "is blank or no text" in str(errors)
+    assert "Invalid user" in str(errors)
 
 
 def test_the_command_line_goes_through_the_server(
@@ -183,14 +183,14 @@ def test_the_command_line_goes_through_the_server(
     assert told["level"] == "MODEL_LITE"
     assert cognition("sessions", "list", "--user", "eve").stdout.startswith("work · ")
     refused = cognition("ask", "hello", "--user", " ")
-    assert (refused.returncode, "is blank" in refused.stderr) == (1, True)
+    assert (refused.returncode, "not blank" in refused.stderr) == (1, True)
     assert "Traceback" not in refused.stderr
     doctor = cognition("doctor")
     assert doctor.returncode == 0, doctor.stdout
     assert server.url in doctor.stdout
     assert cognition("memory", "delete", "no/such id", "--user", "ada").returncode == 1
     assert cognition("memory", "delete", next(iter(facts)), "--user", "ada").returncode == 0
-    assert cognition("memory", "list", "--user", "ada").stdout == "Nothing is remembered.\n"
+    assert cognition("memory", "list", "--user", "ada").stdout == "No memories yet.\n"
 
 
 def test_files_on_the_command_line_go_through_the_server(
@@ -266,7 +266,7 @@ def test_p74_threads_and_what_a_sub_agent_asked_outlive_a_kill(
     (agent,) = json.loads(cognition("agents", "list", "--user", "kim", "--json").stdout)["agents"]
     assert (agent["status"], agent["chat_id"]) == ("waiting", asking)
     say(again, asking, "To Brest", user="kim")
-    assert "as you answered: To Brest" in newest(again, asking)
+    assert "You answered: To Brest" in newest(again, asking)
     resumed = cognition("agents", "resume", agent["sub_sid"], "what do you know about me?", "--user", "kim")
     assert "I live in Lyon" in resumed.stdout, resumed.stderr
     assert f"{agent['sub_sid']}: search_meta_artifacts" in resumed.stderr

@@ -76,3 +76,10 @@ def test_the_python_of_the_readme_runs_without_a_key(tmp_path: Path) -> None:
 def test_every_figure_of_the_benches_is_one_that_a_script_wrote() -> None:
     drawn = runpy.run_path(str(ROOT / "bench" / "readme.py"))
     assert drawn["render"]() == text("bench/README.md"), "run `python -m bench.readme`"
+
+
+def test_every_file_that_the_architecture_names_is_there() -> None:
+    named = set(re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|json|toml|md))`", text("ARCHITECTURE.md")))
+    places = ("", "cognition", "cognition/ingestion", "cognition/memory/session")
+    missing = [path for path in named if not any((ROOT / place / path).exists() for place in places)]
+    assert missing == []

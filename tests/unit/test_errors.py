@@ -12,6 +12,10 @@ OTHER_BASES = {"Refusal", "RateLimit"}
 """The refusals of the rehearsal are answers of its server and never leave it."""
 
 
+EXTRAS = {"cognition.embedding.sentence_transformer": "sentence_transformers"}
+"""Modules that need an extra, with the package that it brings."""
+
+
 def errors_of(module: str) -> list[type[Exception]]:
     return [
         member
@@ -22,6 +26,8 @@ def errors_of(module: str) -> list[type[Exception]]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_error_of_ours_is_a_cognition_error(module: str) -> None:
+    if module in EXTRAS:
+        pytest.importorskip(EXTRAS[module])
     strays = [error for error in errors_of(module) if not issubclass(error, CognitionError)]
     assert {error.__name__ for error in strays} <= OTHER_BASES
 

@@ -1,21 +1,28 @@
 """What is installed from a wheel is as whole as the checkout."""
 
+import ast
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from ruamel.yaml import YAML
 
 from cognition.skills.skill import Skill
 from cognition.skills.vault import Vault
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("apps", "cognition", "graphs", "nodes", "tools", "skills", "pyproject.toml", "README.md", "LICENSE")
+PACKAGES = ("apps", "cognition", "graphs", "nodes", "tools")
+PARTS = (*PACKAGES, "skills", "pyproject.toml", "README.md", "LICENSE")
 LISTED = (
     "from pathlib import Path; from cognition.skills.vault import Vault; "
     "print(*(skill.skill_id for skill in Vault(Path('home'), 'ada').skills()))"
@@ -31,7 +38,18 @@ def python(code: str, folder: Path) -> str:
     return ran.stdout + ran.stderr
 
 
-def test_a_wheel_brings_the_shipped_experts_and_builds_without_a_warning(tmp_path: Path) -> None:
+def project() -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
+
+
+def constraints() -> dict[str, str]:
+    """Return the pinned versions by package."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
+
+
+def test_a_wheel_brings_the_experts_and_the_types_and_builds_without_a_warning(tmp_path: Path) -> None:
     checkout, installed = tmp_path / "checkout", tmp_path / "installed"
     checkout.mkdir()
     for part in PARTS:
@@ -44,24 +62,107 @@ def test_a_wheel_brings_the_shipped_experts_and_builds_without_a_warning(tmp_pat
     assert "SKILL.md" in told
     assert "Warning" not in told
     (wheel,) = tmp_path.glob("*.whl")
-    ZipFile(wheel).extractall(installed)
+    with ZipFile(wheel) as archive:
+        assert {f"{package}/py.typed" for package in PACKAGES} <= set(archive.namelist())
+        archive.extractall(installed)
     listed = python(LISTED, installed).split()
     assert listed == [entry.skill_id for entry in Vault(tmp_path, "ada").skills() if isinstance(entry, Skill)]
     assert python("import cognition; print(cognition.__file__)", installed).startswith(str(installed))
 
 
 def test_every_pin_takes_the_oldest_python_that_the_project_takes() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    oldest = project["requires-python"].removeprefix(">=") + ".0"
-    pins = set((ROOT / "constraints.txt").read_text().splitlines())
-    pinned = [found for found in distributions() if f"{found.name}=={found.version}" in pins]
+    oldest = project()["requires-python"].removeprefix(">=") + ".0"
+    pins = constraints()
+    pinned = [found for found in distributions() if pins.get(canonicalize_name(found.name)) == found.version]
     too_new = {
         found.name: wanted
         for found in pinned
-        if (wanted := found.metadata["Requires-Python"]) and oldest not in SpecifierSet(wanted)
+        if (wanted := found.metadata.get("Requires-Python")) and oldest not in SpecifierSet(wanted)
     }
     assert len(pinned) > 50
     assert too_new == {}
+
+
+def imported() -> set[str]:
+    """Return every name that our packages import from elsewhere, as a dotted path."""
+    names = set()
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in names if name.split(".")[0] not in {*PACKAGES, *sys.stdlib_module_names}}
+
+
+def modules() -> dict[str, str]:
+    """Return the package that installed each module. Namespaces such as `langgraph` belong to several."""
+    owners = {}
+    for package in distributions():
+        installed_by = canonicalize_name(package.name)
+        for file in package.files or ():
+            if file.suffix in (".py", ".so", ".pyd"):
+                module = ".".join(file.with_name(file.name.split(".")[0]).parts).removesuffix(".__init__")
+                owners[module] = installed_by
+    return owners
+
+
+def owner(name: str, owners: dict[str, str]) -> str:
+    """Return the package that a name comes from; one that is not installed is named as its module is."""
+    parts = name.split(".")
+    paths = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((owners[path] for path in paths if path in owners), canonicalize_name(parts[0]))
+
+
+def test_every_direct_import_is_declared() -> None:
+    declared = {
+        extra: {canonicalize_name(Requirement(line).name): Requirement(line).specifier for line in lines}
+        for extra, lines in {"": project()["dependencies"], **project()["optional-dependencies"]}.items()
+    }
+    owners = modules()
+    used = {owner(name, owners) for name in imported()}
+    assert len(used) > 30
+    only_in_extras = used - set(declared[""])
+    assert only_in_extras == {"sentence-transformers"}, "declare it in pyproject.toml, and say what it is for"
+    assert only_in_extras <= set(declared["bge"])
+    unbounded = [
+        package
+        for package, specifier in {**declared["bge"], **declared[""]}.items()
+        if not any(each.operator == ">=" for each in specifier)
+    ]
+    assert unbounded == []
+    assert used - set(constraints()) == set()
+
+
+def hooks() -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the version and the settings of every pre-commit hook by its id."""
+    config = YAML(typ="safe").load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    return {
+        hook["id"]: (repo.get("rev", "").removeprefix("v"), hook)
+        for repo in config["repos"]
+        for hook in repo["hooks"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("hook", "package"), [("ruff-check", "ruff"), ("ruff-format", "ruff"), ("codespell", "codespell")]
+)
+def test_pre_commit_runs_the_versions_that_are_pinned(hook: str, package: str) -> None:
+    version, _ = hooks()[hook]
+    assert version == constraints()[package], "change it in .pre-commit-config.yaml too"
+
+
+def test_pre_commit_checks_the_spelling_of_the_files_that_make_lint_checks() -> None:
+    _, codespell = hooks()["codespell"]
+    listed = re.search(r"^ENGLISH := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert listed
+    english = listed[1].replace("\\\n", " ").split()
+    for path in (ROOT / name for name in english):
+        files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+        names = [file.relative_to(ROOT).as_posix() for file in files]
+        assert [name for name in names if not re.search(codespell["files"], name)] == []
+    others = [path.name for path in ROOT.iterdir() if path.name not in english]
+    assert [name for name in others if re.search(codespell["files"], name)] == []
 
 
 PYTHON = r"""#!/bin/sh

@@ -26,7 +26,7 @@ ROPE = "\n\n".join(
 
 @pytest.fixture
 async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Services]:
-    """Services by which what is longer than a page is searched."""
+    """Services with a low limit for showing files whole, so that longer files are searched."""
     services = Services(make_settings(context_file_bytes=2_000))
     yield services
     await services.aclose()
@@ -34,31 +34,33 @@ async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Serv
 
 @pytest.fixture
 def give(services: Services) -> Callable[..., Awaitable[Resource]]:
-    """Gives a text to a chat of Ada's and ingests it."""
+    """Return a function that adds a text to a chat, by default of Ada, and ingests it."""
 
     async def give(text: str, chat: str = "one", user: str = "ada") -> Resource:
         intake = await open_intake(services)
-        given = Attachment("ropes.txt", text.encode())
-        resource, _ = await asyncio.to_thread(intake.take, user, chat, given)
-        told = [event async for event in ingest_batch(ingestion, services, user, chat, [resource.id])]
-        assert told[-1]["type"] == "ingested"
-        assert told[-1]["resources"][0]["status"] in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP")
+        attachment = Attachment("ropes.txt", text.encode())
+        resource, _ = await asyncio.to_thread(intake.take, user, chat, attachment)
+        events = [event async for event in ingest_batch(ingestion, services, user, chat, [resource.id])]
+        assert events[-1]["type"] == "ingested"
+        assert events[-1]["resources"][0]["status"] in ("PUT_IN_CONTEXT", "VECTORIZED_SUM_UP")
         return resource
 
     return give
 
 
-async def found(session: SessionMemory, user: str, chat: str) -> int:
-    """How many passages a search of a chat finds."""
+async def count_passages(session: SessionMemory, user: str, chat: str) -> int:
+    """Return the number of passages that a search of a chat returns."""
     return len((await session.search(user, chat, "what does rope 42 hold?")).passages)
 
 
 def files(services: Services) -> list[Path]:
-    """The copies that are in the folder."""
+    """Return the stored copies of all files."""
     return [path for path in (services.settings.home / "files").rglob("*") if path.is_file()]
 
 
-async def test_what_a_chat_holds(services: Services, give: Callable[..., Awaitable[Resource]]) -> None:
+async def test_the_content_of_a_session_is_listed(
+    services: Services, give: Callable[..., Awaitable[Resource]]
+) -> None:
     large, small = await give(ROPE), await give("The key hangs behind the table.", "two")
     await give("Bob's own.", "three", "bob")
     listed = await list_sessions(services, "ada")
@@ -73,14 +75,14 @@ async def test_what_a_chat_holds(services: Services, give: Callable[..., Awaitab
     assert (await show_session(services, "bob", "one"))["resources"] == []
 
 
-async def test_p48_what_was_closed_is_found_nowhere(
+async def test_p48_the_content_of_a_closed_session_is_not_found_anywhere(
     services: Services, give: Callable[..., Awaitable[Resource]]
 ) -> None:
     resource = await give(ROPE)
-    told = await close_session(services, "ada", "one")
-    assert (told["resources"], told["sources"], told["chunks"] > 1) == (1, 1, True)
+    summary = await close_session(services, "ada", "one")
+    assert (summary["resources"], summary["sources"], summary["chunks"] > 1) == (1, 1, True)
     session, registry = await services.session(), await services.registry()
-    assert await found(session, "ada", "one") == 0
+    assert await count_passages(session, "ada", "one") == 0
     with pytest.raises(UnknownSource):
         await session.search("ada", "one", "rope", source_id=resource.id)
     assert await asyncio.to_thread(registry.get, "ada", resource.id) is None
@@ -89,10 +91,10 @@ async def test_p48_what_was_closed_is_found_nowhere(
     again = await close_session(services, "ada", "one")
     assert (again["resources"], again["sources"]) == (0, 0)
     await give(ROPE)
-    assert await found(session, "ada", "one") > 0
+    assert await count_passages(session, "ada", "one") > 0
 
 
-async def test_p53_what_is_remembered_stays(
+async def test_p53_long_term_memories_are_kept(
     services: Services, give: Callable[..., Awaitable[Resource]]
 ) -> None:
     memory = await services.memory()
@@ -102,42 +104,42 @@ async def test_p53_what_is_remembered_stays(
     assert [m.fact for m in (await memory.index("ada")).memories] == ["I moor at quay 3"]
 
 
-async def test_p62_what_another_chat_was_given_too_stays(
+async def test_p62_the_same_file_in_another_chat_is_kept(
     services: Services, give: Callable[..., Awaitable[Resource]]
 ) -> None:
     for user, chat in (("ada", "one"), ("ada", "two"), ("bob", "one")):
         await give(ROPE, chat, user)
     await close_session(services, "ada", "one")
     session = await services.session()
-    assert await found(session, "ada", "one") == 0
+    assert await count_passages(session, "ada", "one") == 0
     for user, chat in (("ada", "two"), ("bob", "one")):
-        assert await found(session, user, chat) > 0
+        assert await count_passages(session, user, chat) > 0
         shown = await show_session(services, user, chat)
         assert len(shown["resources"]) == len(shown["sources"]) == 1
     assert len([path for path in files(services) if path.name == "ropes.txt"]) == 2
 
 
 @pytest.mark.parametrize("steps", range(4))
-@pytest.mark.parametrize("ended_by", ["the chat itself", "the next closing"])
-async def test_p48_a_closing_that_was_interrupted_is_ended(
-    services: Services, give: Callable[..., Awaitable[Resource]], steps: int, ended_by: str
+@pytest.mark.parametrize("completed_by", ["the chat itself", "the next closure"])
+async def test_p48_an_interrupted_closure_is_completed(
+    services: Services, give: Callable[..., Awaitable[Resource]], steps: int, completed_by: str
 ) -> None:
     await give(ROPE)
-    closings, session = Closures(await services.database()), await services.session()
+    closures, session = Closures(await services.database()), await services.session()
     registry = await services.registry()
-    await asyncio.to_thread(closings.begin, "ada", "one")
+    await asyncio.to_thread(closures.begin, "ada", "one")
     if steps > 0:
         await asyncio.to_thread(registry.purge, "ada", "one")
     if steps > 1:
         await asyncio.to_thread(services.files.purge, "ada", "one")
     if steps > 2:
         await session.purge("ada", "one")
-    if ended_by == "the chat itself":
+    if completed_by == "the chat itself":
         assert await closed_at(services, "ada", "one") > 0
     else:
         await close_session(services, "bob", "another")
-    assert await asyncio.to_thread(closings.unfinished) == []
-    assert await found(session, "ada", "one") == 0
+    assert await asyncio.to_thread(closures.unfinished) == []
+    assert await count_passages(session, "ada", "one") == 0
     assert files(services) == []
     assert (await show_session(services, "ada", "one"))["resources"] == []
     later = await give(ROPE)
@@ -145,26 +147,26 @@ async def test_p48_a_closing_that_was_interrupted_is_ended(
     assert [row["id"] for row in (await show_session(services, "ada", "one"))["resources"]] == [later.id]
 
 
-async def test_p48_a_closing_takes_nothing_that_came_after_another_one(services: Services) -> None:
-    session, begun, held = await services.session(), asyncio.Event(), asyncio.Event()
+async def test_p48_a_repeated_closure_does_not_delete_later_content(services: Services) -> None:
+    session, begun, release = await services.session(), asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
         try:
             begun.set()
             await asyncio.Event().wait()
         finally:
-            await held.wait()
+            await release.wait()
 
     agent = AgentThread(user_id="ada", chat_id="one", sub_sid="dlg_1", role="agent")
     working = asyncio.create_task(services.agent_runs.run(agent.key, (agent.user_id, agent.chat_id), work()))
     await begun.wait()
     await session.save("ada", "one", "old", ROPE)
-    closings = Closures(await services.database())
+    closures = Closures(await services.database())
     closing = asyncio.create_task(close_session(services, "ada", "one"))
-    while not await asyncio.to_thread(closings.unfinished):
+    while not await asyncio.to_thread(closures.unfinished):
         assert not closing.done()
     turn = asyncio.create_task(closed_at(services, "ada", "one"))
-    held.set()
+    release.set()
     await asyncio.gather(closing, working, return_exceptions=True)
     await session.save("ada", "one", "new", ROPE)
     assert await turn > 0
@@ -180,7 +182,7 @@ async def test_p47_a_chat_is_known_to_its_own_user(services: Services) -> None:
     assert not await is_known(services, "ada", "two")
 
 
-async def test_a_chat_knows_when_it_was_closed(services: Services) -> None:
+async def test_the_time_of_the_last_closure_is_recorded(services: Services) -> None:
     assert await closed_at(services, "ada", "one") == 0
     await close_session(services, "ada", "one")
     first = await closed_at(services, "ada", "one")
@@ -191,7 +193,7 @@ async def test_a_chat_knows_when_it_was_closed(services: Services) -> None:
 
 
 @pytest.mark.parametrize(("user", "chat"), [("", "one"), (" ", "one"), ("ada", ""), ("ada", " \t")])
-async def test_p47_nobody_s_session_can_be_closed(
+async def test_p47_a_blank_user_or_chat_is_rejected(
     services: Services, give: Callable[..., Awaitable[Resource]], user: str, chat: str
 ) -> None:
     await give(ROPE)
@@ -199,25 +201,25 @@ async def test_p47_nobody_s_session_can_be_closed(
         await close_session(services, user, chat)
     with pytest.raises(InvalidInput, match="blank"):
         await show_session(services, user, chat)
-    assert await found(await services.session(), "ada", "one") > 0
+    assert await count_passages(await services.session(), "ada", "one") > 0
 
 
-async def test_the_embedding_of_a_large_source_is_waited_for(
+async def test_ingestion_waits_for_the_embedding_of_a_large_source(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cognition.memory.session.saver.LARGE", 1_000)
     intake, session = await open_intake(services), await services.session()
     resource, _ = await asyncio.to_thread(intake.take, "ada", "one", Attachment("ropes.txt", ROPE.encode()))
-    told = [event async for event in ingest_batch(ingestion, services, "ada", "one", [resource.id])]
+    events = [event async for event in ingest_batch(ingestion, services, "ada", "one", [resource.id])]
     source = await session.source("ada", "one", resource.id)
     assert source
     assert source.state == "READY"
-    assert told[-1]["resources"][0]["chunks"] == source.chunks == source.embedded
+    assert events[-1]["resources"][0]["chunks"] == source.chunks == source.embedded
     again = [event async for event in ingest_batch(ingestion, services, "ada", "one", [resource.id])]
     assert [event["type"] for event in again] == ["ingested"]
 
 
-async def test_who_stops_listening_does_not_stop_the_work(
+async def test_closing_the_event_stream_does_not_stop_the_work(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cognition.memory.session.saver.LARGE", 1_000)

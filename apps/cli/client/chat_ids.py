@@ -1,4 +1,4 @@
-"""Which chat a user means on the command line, and what it is called there."""
+"""The ids and names of chats on the command line."""
 
 import asyncio
 import json
@@ -17,34 +17,34 @@ from cognition.storage.sqlite.database import Database
 from cognition.text.sanitize import clean
 
 LONGEST_NAME: Final = 60
-"""Characters of a chat's name in a line; a longer one stands there with the chat's id."""
+"""Maximum length of a chat's name in a listing, in characters. Longer ones are cut and followed by the id."""
 
 
 def new_chat() -> str:
-    """The id of a new chat."""
+    """Return the id of a new chat."""
     return str(uuid4())
 
 
 def thread_of(user: str, chat: str) -> str:
-    """The thread behind a chat: its id when that is a UUID, else always the same for a user's name of it.
+    """Return a chat's thread id: the chat itself if it is a UUID, else an id derived from the user and name.
 
     Raises:
-        InvalidInput: The name is blank or no text.
+        InvalidInput: If the chat is blank or contains characters that can't be stored.
     """
     if not chat.strip() or clean(chat) != chat:
-        msg = f"The chat {short_repr(chat)} is none: name it with letters or digits, or leave it out."
+        msg = f"Invalid chat {short_repr(chat)}: expected a chat id, or a name of letters and digits."
         raise InvalidInput(msg)
-    return _id(chat) or str(uuid5(NAMESPACE_URL, f"cognition:{json.dumps([user, chat])}"))
+    return _uuid(chat) or str(uuid5(NAMESPACE_URL, f"cognition:{json.dumps([user, chat])}"))
 
 
 def chat_fields(user: str, chat: str) -> dict[str, str]:
-    """The id of a chat, and the name by which it is meant; that is empty when it is meant by its id."""
-    return {"chat_id": thread_of(user, chat), "chat_name": "" if _id(chat) else chat}
+    """Return the id and the name of a chat. The name is empty if the chat was given by its id."""
+    return {"chat_id": thread_of(user, chat), "chat_name": "" if _uuid(chat) else chat}
 
 
-def chat_label(told: Mapping[str, Any]) -> str:
-    """What a chat is called in a line of a listing: as its user named it, else its id."""
-    name, chat_id = told["chat_name"], str(told["chat_id"])
+def chat_label(row: Mapping[str, Any]) -> str:
+    """Return the label of a chat in a listing: the name its user gave it, or its id."""
+    name, chat_id = row["chat_name"], str(row["chat_id"])
     line = " ".join(name.split())
     if line == name and len(name) <= LONGEST_NAME:
         return name or chat_id
@@ -52,18 +52,18 @@ def chat_label(told: Mapping[str, Any]) -> str:
 
 
 def check_known(user: str, chat: str) -> None:
-    """Refuse a chat that a user doesn't have, for what is asked about it.
+    """Check that a user has a chat.
 
-    This is looked up from here whoever holds the folder: several processes may have its databases open.
+    This always runs in the current process, because several processes can read the databases at once.
 
     Raises:
-        InvalidInput: The user has no such chat, or is blank.
+        InvalidInput: If the user has no such chat or is blank.
     """
     if not asyncio.run(_is_known(process_settings(), user, thread_of(user, chat))):
-        named = chat_label(chat_fields(user, chat))
+        label = chat_label(chat_fields(user, chat))
         msg = (
-            f"{user!r} has no chat {named!r}: `cognition sessions list` shows those that hold something, and "
-            f"`{resume_command(chat)}` begins it."
+            f"Unknown chat {label!r} of user {user!r}. `cognition sessions list` shows the chats that hold "
+            f"files, sources or sub-agents; `{resume_command(chat)}` starts this one."
         )
         raise InvalidInput(msg)
 
@@ -77,23 +77,23 @@ async def _is_known(settings: Settings, user: str, chat_id: str) -> bool:
 
 
 def resume_command(chat: str) -> str:
-    """The command by which a chat goes on, as a shell takes it."""
+    """Return the shell command that resumes a chat."""
     return f"cognition chat --chat {shlex.quote(chat)}"
 
 
 async def save_chat_name(settings: Settings, user: str, chat: str) -> None:
-    """Keep the name of a chat in which something is said, or which is given something.
+    """Save the name of a chat that receives a message or a file.
 
-    It is kept from here whoever holds the folder: several processes may have its database open.
+    This always runs in the current process, because several processes can write to the database.
 
     Raises:
-        InvalidInput: The user is blank, or the chat is none.
+        InvalidInput: If the user is blank or the chat is invalid.
     """
-    if (told := chat_fields(user, chat))["chat_name"]:
-        await asyncio.to_thread(_keep, settings, user, **told)
+    if (fields := chat_fields(user, chat))["chat_name"]:
+        await asyncio.to_thread(_save_name, settings, user, **fields)
 
 
-def _keep(settings: Settings, user: str, chat_id: str, chat_name: str) -> None:
+def _save_name(settings: Settings, user: str, chat_id: str, chat_name: str) -> None:
     database = Database(settings.home)
     try:
         ChatTable(database).name(user, chat_id, chat_name)
@@ -101,8 +101,8 @@ def _keep(settings: Settings, user: str, chat_id: str, chat_name: str) -> None:
         database.close()
 
 
-def _id(chat: str) -> str:
-    """The id that a chat is meant by; empty for a name."""
+def _uuid(chat: str) -> str:
+    """Return the chat's id if it is given by its id, or an empty string if it is given by its name."""
     try:
         return str(UUID(chat))
     except ValueError:

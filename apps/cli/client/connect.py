@@ -1,4 +1,4 @@
-"""The choice between this process and a running server."""
+"""The choice between running in this process and using a running server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from apps.cli.client.client import Client
+from apps.cli.client.local import LocalClient
+from apps.cli.client.remote import open_remote_client
 from cognition.services import Services
 from cognition.settings import Settings, process_settings
 from cognition.storage.disk.folder_lock import FolderInUse
@@ -13,19 +15,16 @@ from cognition.storage.disk.folder_lock import FolderInUse
 
 @asynccontextmanager
 async def open_client(settings: Settings) -> AsyncIterator[Client]:
-    """The session over the folder of the settings.
+    """Open a client: a local one if the home folder is free, else one for the server that holds it.
 
     Raises:
-        FolderInUse: A process holds the folder that can't be reached over HTTP.
+        FolderInUse: If the process that holds the home folder can't be reached over HTTP.
     """
-    from apps.cli.client.local import LocalClient  # noqa: PLC0415  # they import the events above
-    from apps.cli.client.remote import open_remote_client  # noqa: PLC0415
-
     services = Services(settings)
     try:
         await asyncio.to_thread(services.hold)
-    except FolderInUse as taken:
-        async with open_remote_client(taken) as remote:
+    except FolderInUse as in_use:
+        async with open_remote_client(in_use) as remote:
             yield remote
         return
     local = LocalClient(services)
@@ -35,11 +34,11 @@ async def open_client(settings: Settings) -> AsyncIterator[Client]:
         await local.aclose()
 
 
-def run_once(question: Callable[[Client], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
-    """Ask one thing of the folder of the settings, and wait for the answer."""
+def run_once(request: Callable[[Client], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """Open a client, send it one request and return the result."""
 
-    async def ask() -> dict[str, Any]:
-        async with open_client(process_settings()) as session:
-            return await question(session)
+    async def send() -> dict[str, Any]:
+        async with open_client(process_settings()) as client:
+            return await request(client)
 
-    return asyncio.run(ask())
+    return asyncio.run(send())

@@ -1,4 +1,4 @@
-"""Events of a turn and of a council, read from a graph's stream."""
+"""The events of a turn or a council, parsed from the stream of a graph."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ from cognition.messages.history import STAMP
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of text as the model says it."""
+    """A piece of text streamed by the model."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What happens beside the text: a change of level, a tool, a retry, a memory."""
+    """An event other than text: a change of level, a tool call, a retry, a memory."""
 
     event: dict[str, Any]
 
@@ -30,7 +30,7 @@ class TurnResult:
 
     text: str
     account: dict[str, Any] = field(default_factory=dict)
-    """The answer's metadata: levels, calls, tokens; `error` when no model gave an answer."""
+    """The answer's metadata: levels, calls and tokens, and `error` if no model gave an answer."""
 
 
 Event = Token | Notice | TurnResult
@@ -45,27 +45,27 @@ class CouncilResult:
 
 
 MessageContent = str | list[dict[str, Any]]
-"""A message: its text, or content blocks as Studio sends them."""
+"""The content of a message: its text, or content blocks as Studio sends them."""
 
 
 class TurnFailed(CognitionError):
-    """A turn that broke off; the message says why."""
+    """A turn or a council that failed. The message says why."""
 
 
 async def events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGenerator[Event]:
-    """The events in a graph's stream, the answer when the stream is over and the turn is stored.
+    """Yield the events of a turn. The result comes last, when the stream has ended and the turn is stored.
 
     Args:
-        parts: Modes and data; messages may be objects or, from a server, dicts.
+        parts: Pairs of stream mode and data. Messages from a server are dicts instead of objects.
 
     Raises:
-        TurnFailed: The stream ended without an answer.
+        TurnFailed: If the stream ended without an answer.
     """
     answer: TurnResult | None = None
     async for mode, data in parts:
         match mode:
             case "messages":
-                if text := _said(*data):
+                if text := _token_text(*data):
                     yield Token(text)
             case "custom":
                 yield Notice(data)
@@ -78,13 +78,13 @@ async def events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGenerator[Eve
 
 
 async def council_events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGenerator[Notice | CouncilResult]:
-    """The events in a council's stream, the result when the stream is over.
+    """Yield the events of a council. The result comes last, when the stream has ended.
 
     Args:
-        parts: Modes and data.
+        parts: Pairs of stream mode and data.
 
     Raises:
-        TurnFailed: The stream ended without a result.
+        TurnFailed: If the stream ended without a result.
     """
     state: dict[str, Any] = {}
     async for mode, data in parts:
@@ -97,8 +97,11 @@ async def council_events_of(parts: AsyncIterator[tuple[str, Any]]) -> AsyncGener
     yield CouncilResult(state["report"], state["deliberation"])
 
 
-def _said(chunk: Any, metadata: dict[str, Any]) -> str:
-    """What a level says; not what a tool's own model does, nor the whole message once more."""
+def _token_text(chunk: Any, metadata: dict[str, Any]) -> str:
+    """Return the text that a level streams.
+
+    The output of models inside tools is skipped, and so are complete messages, which repeat their chunks.
+    """
     if not metadata["langgraph_node"].startswith("think_"):
         return ""
     if isinstance(chunk, dict) and chunk["type"] == "AIMessageChunk":

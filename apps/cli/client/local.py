@@ -1,4 +1,4 @@
-"""The graph in this process."""
+"""The client that runs the graphs in this process."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -26,9 +26,9 @@ from graphs.ingestion import graph as ingestion
 
 
 class LocalClient:
-    """A session on services of this process, whose folder is held."""
+    """A client on the services of this process, which holds the home folder."""
 
-    where = ""
+    url = ""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -36,11 +36,11 @@ class LocalClient:
 
     @property
     def rehearsed(self) -> bool:
-        """Whether the models are played by the rehearsal."""
+        """True if the models are rehearsed."""
         return self._services.models.rehearsed
 
     async def turn(self, chat: str, content: MessageContent, context: Context) -> AsyncGenerator[Event]:
-        """Say something in a chat."""
+        """Send a message to a chat and yield the events of the turn."""
         graph = await self._echo()
         bound = BoundContext(**asdict(context), bound=self._services)
         stream = graph.astream(
@@ -54,22 +54,24 @@ class LocalClient:
                 yield event
 
     async def council(
-        self, asked: dict[str, Any], context: Context
+        self, request: dict[str, Any], context: Context
     ) -> AsyncGenerator[Notice | CouncilResult]:
-        """Hold a council."""
+        """Hold a council and yield its events."""
         bound = BoundContext(**asdict(context), bound=self._services)
-        stream = council.astream(cast("CouncilInput", asked), context=bound, stream_mode=["custom", "values"])
+        stream = council.astream(
+            cast("CouncilInput", request), context=bound, stream_mode=["custom", "values"]
+        )
         async with aclosing(cast("AsyncGenerator[tuple[str, Any]]", stream)) as parts:
             async for event in council_events_of(parts):
                 yield event
 
     async def messages(self, user_id: str, chat: str) -> list[AnyMessage]:
-        """What was said in a chat, oldest first."""
+        """Return the messages of a chat, oldest first."""
         state = await (await self._echo()).aget_state(_config(user_id, chat))
         return cast("list[AnyMessage]", state.values.get("messages", []))
 
     async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
-        """Ingest what a chat was given."""
+        """Ingest resources of a chat and yield the events."""
         async with aclosing(
             ingest_batch(ingestion, self._services, user_id, thread_of(user_id, chat), ids)
         ) as events:
@@ -77,33 +79,33 @@ class LocalClient:
                 yield event
 
     async def finish(self) -> None:
-        """Wait for the jobs of this process."""
+        """Wait for the background jobs of this process."""
         await self._services.jobs.finish()
 
     async def sessions(self, user_id: str) -> dict[str, Any]:
-        """A user's sessions."""
+        """List a user's sessions."""
         return await list_sessions(self._services, user_id)
 
     async def show(self, user_id: str, chat: str) -> dict[str, Any]:
-        """What one session holds."""
+        """Return the contents of a session."""
         return await show_session(self._services, user_id, thread_of(user_id, chat))
 
     async def close(self, user_id: str, chat: str) -> dict[str, Any]:
-        """Delete what one session holds."""
+        """Close a session and delete its contents."""
         return await close_session(self._services, user_id, thread_of(user_id, chat))
 
     async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
-        """A user's sub-agents."""
+        """List a user's sub-agents."""
         return await list_agents(self._services, user_id, chat_id)
 
     async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
-        """What was said in a sub-agent's thread."""
+        """Return a sub-agent with the messages of its thread."""
         return await show_agent(delegation, self._services, user_id, sub_sid)
 
     async def resume(
         self, user_id: str, sub_sid: str, text: str, policy: Policy | None
     ) -> AsyncGenerator[dict[str, Any]]:
-        """Let a sub-agent go on."""
+        """Resume a sub-agent and yield its events."""
         async with aclosing(
             resume_agent(delegation, self._services, user_id, sub_sid, text, policy)
         ) as events:
@@ -111,23 +113,23 @@ class LocalClient:
                 yield event
 
     async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
-        """End a sub-agent."""
+        """Close a sub-agent and delete its thread."""
         return await close_agent(delegation, self._services, user_id, sub_sid)
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
-        """A user's memories."""
+        """List or search a user's memories."""
         return await list_memories(await self._services.memory(), user_id, **query)
 
     async def delete(self, user_id: str, memory_id: str) -> dict[str, Any]:
-        """Delete a memory."""
+        """Delete a memory permanently."""
         return await delete_memory(await self._services.memory(), user_id, memory_id)
 
     async def undo(self, user_id: str, memory_id: str) -> dict[str, Any]:
-        """Bring back an older text."""
+        """Restore the text that a memory had before its last change."""
         return await undo_memory(await self._services.memory(), user_id, memory_id)
 
     async def aclose(self) -> None:
-        """Close the stores and let go of the folder."""
+        """Close the stores and release the home folder."""
         await self._services.aclose()
 
     async def _echo(self) -> Graph:

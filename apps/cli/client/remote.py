@@ -1,4 +1,4 @@
-"""The graph and the memories of a LangGraph server that holds the folder."""
+"""The client for a LangGraph server that holds the home folder."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
@@ -31,54 +31,56 @@ from cognition.storage.disk.folder_lock import FolderInUse
 
 GRAPH: Final = "echo"
 MODES: Final[list[StreamMode]] = ["messages-tuple", "custom", "updates"]
-REACH_SECONDS: Final = 5
-TOLD: Final = (400, 403, 503)
-"""What `apps.server` answers with a sentence."""
+CONNECT_SECONDS: Final = 5
+"""Seconds to wait for a connection or for the health check."""
+
+ERROR_STATUSES: Final = (400, 403, 503)
+"""HTTP statuses for which `apps.server` returns an error message for the user."""
 
 
 class ServerFailed(Unavailable):
-    """The server answered with an error or not at all; the message says so."""
+    """A server that returned an error or can't be reached. The message says which."""
 
 
 @asynccontextmanager
-async def open_remote_client(taken: FolderInUse) -> AsyncIterator["RemoteClient"]:
-    """A session on the process that holds the folder.
+async def open_remote_client(in_use: FolderInUse) -> AsyncIterator["RemoteClient"]:
+    """Open a client for the process that holds the home folder.
 
     Raises:
-        FolderInUse: It serves no HTTP API, or can't be reached there.
+        FolderInUse: If that process serves no HTTP API or can't be reached.
     """
-    url, pid = taken.holder.url, taken.holder.pid
+    url, pid = in_use.holder.url, in_use.holder.pid
     if not url:
-        raise taken
-    async with httpx.AsyncClient(base_url=url, timeout=REACH_SECONDS) as http:
+        raise in_use
+    async with httpx.AsyncClient(base_url=url, timeout=CONNECT_SECONDS) as http:
         try:
             health = (await http.get("/cognition/health")).raise_for_status().json()
         except (httpx.HTTPError, ValueError):
-            raise taken from None
+            raise in_use from None
         if health["pid"] != pid:
-            raise taken
+            raise in_use
         http.timeout = httpx.Timeout(60)
         async with get_client(url=url) as client:
             yield RemoteClient(url, health["rehearsed"], http, client)
 
 
 class RemoteClient:
-    """A session on a server."""
+    """A client for a server."""
 
     def __init__(self, url: str, rehearsed: bool, http: httpx.AsyncClient, client: LangGraphClient) -> None:
-        self.where = url
+        self.url = url
         self.rehearsed = rehearsed
         self._http = http
         self._client = client
 
     async def turn(self, chat: str, content: MessageContent, context: Context) -> AsyncGenerator[Event]:
-        """Say something in a chat; the server ends the turn when the iterator is closed."""
+        """Send a message to a chat and yield the events. Closing the iterator ends the turn on the server."""
         thread = await self._thread(context.user_id, chat)
-        said: Any = {"messages": [{"type": "human", "content": content}]}
+        graph_input: Any = {"messages": [{"type": "human", "content": content}]}
         stream = self._client.runs.stream(
             thread,
             GRAPH,
-            input=said,
+            input=graph_input,
             context=cast("Any", asdict(context)),
             stream_mode=MODES,
             on_disconnect="cancel",
@@ -88,18 +90,20 @@ class RemoteClient:
                 yield event
 
     async def council(
-        self, asked: dict[str, Any], context: Context
+        self, request: dict[str, Any], context: Context
     ) -> AsyncGenerator[Notice | CouncilResult]:
-        """Hold a council; the server ends it when the iterator is closed."""
-        said = [
+        """Hold a council and yield its events. Closing the iterator ends the council on the server."""
+        messages = [
             {"type": message.type, "content": message.text}
-            for message in asked.get("messages", [])
-            if isinstance(message, HumanMessage | AIMessage)  # a result is none without its call
+            for message in request.get("messages", [])
+            if isinstance(
+                message, HumanMessage | AIMessage
+            )  # tool calls are dropped, so their results must be
         ]
         stream = self._client.runs.stream(
             None,
             "council",
-            input=cast("Any", {**asked, "messages": said}),
+            input=cast("Any", {**request, "messages": messages}),
             context=cast("Any", asdict(context)),
             stream_mode=["custom", "values"],
             on_disconnect="cancel",
@@ -109,115 +113,116 @@ class RemoteClient:
                 yield event
 
     async def messages(self, user_id: str, chat: str) -> list[AnyMessage]:
-        """What was said in a chat, oldest first."""
+        """Return the messages of a chat, oldest first."""
         thread = await self._thread(user_id, chat)
-        with _failing():
+        with _server_errors():
             state = await self._client.threads.get_state(thread)
         values = cast("dict[str, Any]", state["values"] or {})
         return cast("list[AnyMessage]", convert_to_messages(values.get("messages", [])))
 
     async def ingest(self, user_id: str, chat: str, ids: Sequence[str]) -> AsyncGenerator[dict[str, Any]]:
-        """Ingest what a chat was given; the server goes on when the iterator is closed."""
+        """Ingest resources of a chat and yield the events. The server continues if the iterator is closed."""
         path = f"sessions/{thread_of(user_id, chat)}/ingest"
         async with aclosing(self._events(path, user_id, {"resources": list(ids)})) as events:
             async for event in events:
                 yield event
 
     async def finish(self) -> None:
-        """The server goes on by itself."""
+        """Do nothing: background jobs continue on the server."""
 
     async def sessions(self, user_id: str) -> dict[str, Any]:
-        """A user's sessions."""
-        return await self._ask("GET", "sessions", user_id)
+        """List a user's sessions."""
+        return await self._request("GET", "sessions", user_id)
 
     async def show(self, user_id: str, chat: str) -> dict[str, Any]:
-        """What one session holds."""
-        return await self._ask("GET", f"sessions/{thread_of(user_id, chat)}", user_id)
+        """Return the contents of a session."""
+        return await self._request("GET", f"sessions/{thread_of(user_id, chat)}", user_id)
 
     async def close(self, user_id: str, chat: str) -> dict[str, Any]:
-        """Delete what one session holds."""
-        return await self._ask("DELETE", f"sessions/{thread_of(user_id, chat)}", user_id)
+        """Close a session and delete its contents."""
+        return await self._request("DELETE", f"sessions/{thread_of(user_id, chat)}", user_id)
 
     async def agents(self, user_id: str, chat_id: str) -> dict[str, Any]:
-        """A user's sub-agents."""
-        return await self._ask("GET", "agents", user_id, chat_id=chat_id)
+        """List a user's sub-agents."""
+        return await self._request("GET", "agents", user_id, chat_id=chat_id)
 
     async def agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
-        """What was said in a sub-agent's thread."""
-        return await self._ask("GET", f"agents/{quote(sub_sid, safe='')}", user_id)
+        """Return a sub-agent with the messages of its thread."""
+        return await self._request("GET", f"agents/{quote(sub_sid, safe='')}", user_id)
 
     async def resume(
         self, user_id: str, sub_sid: str, text: str, policy: Policy | None
     ) -> AsyncGenerator[dict[str, Any]]:
-        """Let a sub-agent go on; the server cuts it off when the iterator is closed."""
+        """Resume a sub-agent and yield its events. Closing the iterator interrupts it on the server."""
         path = f"agents/{quote(sub_sid, safe='')}/resume"
         async with aclosing(self._events(path, user_id, {"text": text, "policy": policy})) as events:
             async for event in events:
                 yield event
 
     async def close_agent(self, user_id: str, sub_sid: str) -> dict[str, Any]:
-        """End a sub-agent."""
-        return await self._ask("DELETE", f"agents/{quote(sub_sid, safe='')}", user_id)
+        """Close a sub-agent and delete its thread."""
+        return await self._request("DELETE", f"agents/{quote(sub_sid, safe='')}", user_id)
 
     async def memories(self, user_id: str, **query: Any) -> dict[str, Any]:
-        """A user's memories."""
-        return await self._ask("GET", "memory", user_id, **query)
+        """List or search a user's memories."""
+        return await self._request("GET", "memory", user_id, **query)
 
     async def delete(self, user_id: str, memory_id: str) -> dict[str, Any]:
-        """Delete a memory."""
-        return await self._ask("DELETE", f"memory/{quote(memory_id, safe='')}", user_id)
+        """Delete a memory permanently."""
+        return await self._request("DELETE", f"memory/{quote(memory_id, safe='')}", user_id)
 
     async def undo(self, user_id: str, memory_id: str) -> dict[str, Any]:
-        """Bring back an older text."""
-        return await self._ask("POST", f"memory/{quote(memory_id, safe='')}/undo", user_id)
+        """Restore the text that a memory had before its last change."""
+        return await self._request("POST", f"memory/{quote(memory_id, safe='')}/undo", user_id)
 
     async def _thread(self, user_id: str, chat: str) -> str:
-        """The chat's thread on the server, which forgets its list of threads when it is killed."""
+        """Return the chat's thread, created if missing: a server that was killed has lost its threads."""
         thread = thread_of(user_id, chat)
-        with _failing():
+        with _server_errors():
             await self._client.threads.create(thread_id=thread, graph_id=GRAPH, if_exists="do_nothing")
         return thread
 
-    async def _events(self, path: str, user_id: str, wish: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """The events of something that takes its time, as they happen."""
+    async def _events(self, path: str, user_id: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        """Post a request and yield the events of the response as they arrive."""
         stream = self._http.stream(
             "POST",
             f"/cognition/{path}",
             params={"user_id": user_id},
-            json=wish,
-            timeout=httpx.Timeout(REACH_SECONDS, read=None),  # a model may think for minutes
+            json=body,
+            timeout=httpx.Timeout(CONNECT_SECONDS, read=None),  # a model may think for minutes
         )
-        with _failing():
+        with _server_errors():
             async with stream as response:
                 if response.is_error:
                     await response.aread()
-                    _told(response)
+                    _payload(response)
                 async for line in response.aiter_lines():
                     event: dict[str, Any] = json.loads(line)
                     if event["type"] == "error":
                         raise InvalidInput(event["error"])
                     yield event
 
-    async def _ask(self, method: str, path: str, user_id: str, **query: Any) -> dict[str, Any]:
+    async def _request(self, method: str, path: str, user_id: str, **query: Any) -> dict[str, Any]:
         query = {"user_id": user_id, **query}
-        with _failing():
-            return _told(await self._http.request(method, f"/cognition/{path}", params=query))
+        with _server_errors():
+            return _payload(await self._http.request(method, f"/cognition/{path}", params=query))
 
 
-def _told(response: httpx.Response) -> dict[str, Any]:
-    """What the server tells.
+def _payload(response: httpx.Response) -> dict[str, Any]:
+    """Return the JSON body of a response.
 
     Raises:
-        InvalidInput: It refuses, in a sentence.
+        InvalidInput: If the server returned an error message for the user.
+        httpx.HTTPStatusError: If it returned any other error.
     """
-    if response.status_code in TOLD:
+    if response.status_code in ERROR_STATUSES:
         raise InvalidInput(response.json()["error"])
-    told: dict[str, Any] = response.raise_for_status().json()
-    return told
+    payload: dict[str, Any] = response.raise_for_status().json()
+    return payload
 
 
 async def _modes(parts: AsyncIterator[StreamPart]) -> AsyncIterator[tuple[str, Any]]:
-    with _failing():
+    with _server_errors():
         async for part in parts:
             if part.event == "error":
                 raise TurnFailed(part.data.get("message") or str(part.data))
@@ -225,20 +230,22 @@ async def _modes(parts: AsyncIterator[StreamPart]) -> AsyncIterator[tuple[str, A
 
 
 @contextmanager
-def _failing() -> Iterator[None]:
-    """Tell in a sentence what the server fails at.
+def _server_errors() -> Iterator[None]:
+    """Turn HTTP errors into errors with a message for the user.
 
     Raises:
-        ServerFailed: It does.
+        ServerFailed: If the server returns an error or can't be reached.
     """
     try:
         yield
     except APIError as error:
-        msg = f"The server that holds the folder answered {error.response.status_code}: {error.message}"
+        status = error.response.status_code
+        msg = f"The server that holds the home folder returned an error ({status}): {error.message}"
         raise ServerFailed(msg) from error
     except httpx.HTTPStatusError as error:
-        msg = f"The server that holds the folder failed ({error.response.status_code}): see its log."
+        status = error.response.status_code
+        msg = f"The server that holds the home folder returned an error ({status}). See its log."
         raise ServerFailed(msg) from error
     except httpx.TransportError as error:
-        msg = f"The server that holds the folder went away ({type(error).__name__}). Try again."
+        msg = f"The server that holds the home folder did not respond ({type(error).__name__}). Try again."
         raise ServerFailed(msg) from error

@@ -1,4 +1,4 @@
-"""Files of this machine that are given to a chat: by a command, or with a message."""
+"""Local files that a command or a message adds to a chat."""
 
 import asyncio
 import os
@@ -19,13 +19,13 @@ from cognition.storage.resources import Resource
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A file that is stored.
+class StoredFile:
+    """A file that has been stored.
 
     Attributes:
-        path: Where it was found.
-        name: What it is called there; the chat may have the same content under another name.
-        resource: What it is stored as.
+        path: The path it was read from.
+        name: Its name at that path. The chat may already have the same content under another name.
+        resource: The resource it is stored as.
     """
 
     path: Path
@@ -33,92 +33,93 @@ class Taken:
     resource: Resource
 
 
-async def take_files(
-    session: Client, settings: Settings, user: str, chat: str, paths: Iterable[Path], *, recursive: bool
-) -> AsyncGenerator[Taken | FileRejected]:
-    """Store and register files, one after the other; the session's process then has them.
+async def store_files(
+    client: Client, settings: Settings, user: str, chat: str, paths: Iterable[Path], *, recursive: bool
+) -> AsyncGenerator[StoredFile | FileRejected]:
+    """Store and register files one by one, so that the client's process can ingest them.
 
-    Whoever holds the folder, it is this process that reads the files: what may be read is the caller's own.
+    The files are always read by the current process, with the permissions of the caller.
 
     Args:
-        session: Whose process ingests them later; it ends an interrupted closing of the chat first.
-        settings: Whose folder it is.
-        user: Who gives them.
-        chat: To which chat.
-        paths: Of files, and of folders when `recursive`.
-        recursive: Whether the files in a folder are meant.
+        client: The client that will ingest the files. It completes an interrupted closure of the chat first.
+        settings: The settings with the home folder.
+        user: The user.
+        chat: The chat.
+        paths: The paths of files, and of folders if `recursive`.
+        recursive: Whether to include the files in folders.
     """
-    await session.show(user, chat)
+    await client.show(user, chat)
     services = Services(settings)
     try:
         intake = await open_intake(services)
         for path in paths:
-            for given in await asyncio.to_thread(_given, path, settings, recursive):
-                if isinstance(given, FileRejected):
-                    yield given
+            for item in await asyncio.to_thread(_attachments, path, settings, recursive):
+                if isinstance(item, FileRejected):
+                    yield item
                     continue
                 try:
-                    resource, _ = await asyncio.to_thread(intake.take, user, thread_of(user, chat), given)
-                    yield Taken(Path(str(given.source)), given.name, resource)
-                except FileRejected as refusal:
-                    yield refusal
+                    resource, _ = await asyncio.to_thread(intake.take, user, thread_of(user, chat), item)
+                    yield StoredFile(Path(str(item.source)), item.name, resource)
+                except FileRejected as error:
+                    yield error
     finally:
         await services.aclose()
 
 
-async def with_files(
-    session: Client, settings: Settings, user: str, chat: str, text: str, paths: Sequence[Path]
+async def attach_files(
+    client: Client, settings: Settings, user: str, chat: str, text: str, paths: Sequence[Path]
 ) -> tuple[MessageContent, list[Resource]]:
-    """A message with files, as content blocks that name what was stored of them.
+    """Store files; return the content of a message that refers to them, and their resources.
 
     Raises:
-        FileRejected: One of the files can't be taken. All are looked at before the first is stored.
+        FileRejected: If a file can't be stored. All files are checked before the first one is stored.
     """
     if not paths:
         return text, []
     await asyncio.to_thread(_check, paths, settings)
-    taken: list[Resource] = []
-    async with aclosing(take_files(session, settings, user, chat, paths, recursive=False)) as files:
+    resources: list[Resource] = []
+    async with aclosing(store_files(client, settings, user, chat, paths, recursive=False)) as files:
         async for file in files:
             if isinstance(file, FileRejected):
                 raise file
-            taken.append(file.resource)
-    blocks = [{"type": "file", "file_id": file.id, "mime_type": file.mime} for file in taken]
-    return [{"type": "text", "text": text}, *blocks], taken
+            resources.append(file.resource)
+    blocks = [{"type": "file", "file_id": file.id, "mime_type": file.mime} for file in resources]
+    return [{"type": "text", "text": text}, *blocks], resources
 
 
 def _check(paths: Sequence[Path], settings: Settings) -> None:
     for path in paths:
-        for given in _given(path, settings, recursive=False):
-            if isinstance(given, FileRejected):
-                raise given
+        for item in _attachments(path, settings, recursive=False):
+            if isinstance(item, FileRejected):
+                raise item
 
 
-def _given(path: Path, settings: Settings, recursive: bool) -> list[Attachment | FileRejected]:
-    """What a path stands for; nothing that is stored in the folder of the settings."""
+def _attachments(path: Path, settings: Settings, recursive: bool) -> list[Attachment | FileRejected]:
+    """Return the files at a path, without those inside the home folder."""
     home = settings.home.resolve()
     try:
-        found = list(from_path(path, recursive=recursive))
-    except FileRejected as refusal:
+        attachments = list(from_path(path, recursive=recursive))
+    except FileRejected as error:
         if not recursive and os.path.isdir(path):
-            instead = "name a file, or take the folder's with `cognition ingest --recursive`"
-            return [FileRejected(f"{str(path)!r} is a folder: {instead}.")]
-        return [refusal]
+            advice = "Give a file, or add all files of the folder with `cognition ingest --recursive`."
+            return [FileRejected(f"{str(path)!r} is a folder. {advice}")]
+        return [error]
     if path.resolve().is_relative_to(home):
-        kept = f"the folder that Cognition keeps itself ({str(home)!r})"
-        return [FileRejected(f"{str(path)!r} is inside {kept}: give a copy that is elsewhere.")]
-    own = [file for file in found if not Path(str(file.source)).is_relative_to(home)]
-    if not own:
-        return [FileRejected(f"{str(path)!r} holds no files: name a file, or a folder with files in it.")]
-    return [_readable(file, settings.file_bytes) for file in own]
+        msg = f"{str(path)!r} is inside the home folder ({str(home)!r}). Give a copy that is outside of it."
+        return [FileRejected(msg)]
+    outside = [file for file in attachments if not Path(str(file.source)).is_relative_to(home)]
+    if not outside:
+        msg = f"{str(path)!r} contains no files. Give a file, or a folder that contains files."
+        return [FileRejected(msg)]
+    return [_readable(file, settings.file_bytes) for file in outside]
 
 
 def _readable(file: Attachment, limit: int) -> Attachment | FileRejected:
-    """The file, or why it can't be stored as far as that can be told without reading it."""
+    """Return the file, or an error if it is too large or can't be accessed."""
     try:
         check_size(Path(str(file.source)).stat().st_size, limit)
-    except FileRejected as refusal:
-        return FileRejected(f"{file.name!r} can't be taken. {refusal}")
+    except FileRejected as error:
+        return FileRejected(f"Could not store {file.name!r}. {error}")
     except OSError as error:
-        return FileRejected(f"{file.name!r} can't be taken: {error.strerror}.")
+        return FileRejected(f"Could not store {file.name!r}: {error.strerror}.")
     return file

@@ -1,4 +1,4 @@
-"""The threads of sub-agents, on the command line."""
+"""The `cognition agents` commands, which manage sub-agents."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ import typer
 
 from apps.cli.client.chat_ids import chat_label, check_known, thread_of
 from apps.cli.client.connect import open_client, run_once
-from apps.cli.terminal.view import notice_line, printable, readable, show_told
+from apps.cli.terminal.view import decode_argument, notice_line, print_result, printable
 from cognition.levels import Policy
 from cognition.settings import process_settings
 from cognition.text.blocks import unblocked
@@ -17,51 +17,51 @@ from cognition.text.plural import pluralize
 
 
 def show_all(user: str, chat: str, *, as_json: bool) -> None:
-    """Print a user's sub-agents, the one that moved last first.
+    """Print a user's sub-agents, most recently active first.
 
     Raises:
-        InvalidInput: The user has no such chat.
+        InvalidInput: If the user has no such chat.
     """
     if chat:
         check_known(user, chat)
-    told = run_once(lambda session: session.agents(user, thread_of(user, chat) if chat else ""))
-    show_told(told, "\n".join(map(_agent, told["agents"])) or "No sub-agent is open.", as_json=as_json)
+    listing = run_once(lambda client: client.agents(user, thread_of(user, chat) if chat else ""))
+    print_result(listing, "\n".join(map(_agent, listing["agents"])) or "No open sub-agents.", as_json=as_json)
 
 
 def show(user: str, sub_sid: str, *, as_json: bool) -> None:
-    """Print what was said in a sub-agent's thread."""
-    told = run_once(lambda session: session.agent(user, sub_sid))
-    show_told(told, "\n\n".join([_agent(told), *map(_message, told["messages"])]), as_json=as_json)
+    """Print a sub-agent and the messages of its thread."""
+    agent = run_once(lambda client: client.agent(user, sub_sid))
+    print_result(agent, "\n\n".join([_agent(agent), *map(_message, agent["messages"])]), as_json=as_json)
 
 
 def resume(user: str, sub_sid: str, text: str, policy: Policy | None, *, as_json: bool) -> None:
-    """Let a sub-agent go on, and print what came of it; what happens meanwhile is said on standard error.
+    """Resume a sub-agent and print its report, with progress on standard error.
 
     Raises:
-        typer.Exit: It could not go on.
+        typer.Exit: If the sub-agent failed.
     """
-    report = asyncio.run(_resume(user, sub_sid, readable(text), policy))
+    report = asyncio.run(_resume(user, sub_sid, decode_argument(text), policy))
     parts = [
         f"{report['sub_sid']} · {report['status'].replace('_', ' ')}",
         unblocked(report["note"]),
         report["text"],
     ]
-    show_told(report, "\n\n".join(filter(None, parts)), as_json=as_json)
+    print_result(report, "\n\n".join(filter(None, parts)), as_json=as_json)
     if report["status"] == "error":
         raise typer.Exit(1)
 
 
 def close(user: str, sub_sid: str, *, as_json: bool) -> None:
-    """End a sub-agent and delete its thread."""
-    told = run_once(lambda session: session.close_agent(user, sub_sid))
-    show_told(told, f"Closed for good: {told['sub_sid']} ({told['role']})", as_json=as_json)
+    """Close a sub-agent and delete its thread."""
+    agent = run_once(lambda client: client.close_agent(user, sub_sid))
+    print_result(agent, f"Deleted permanently: {agent['sub_sid']} ({agent['role']})", as_json=as_json)
 
 
 async def _resume(user: str, sub_sid: str, text: str, policy: Policy | None) -> dict[str, Any]:
     report: dict[str, Any] = {}
     async with (
-        open_client(process_settings()) as session,
-        aclosing(session.resume(user, sub_sid, text, policy)) as events,
+        open_client(process_settings()) as client,
+        aclosing(client.resume(user, sub_sid, text, policy)) as events,
     ):
         async for event in events:
             report = event
@@ -71,15 +71,15 @@ async def _resume(user: str, sub_sid: str, text: str, policy: Policy | None) -> 
 
 
 def _agent(row: dict[str, Any]) -> str:
-    standing = row["status"] if row["status"] != "working" or row["busy"] else "cut off"
+    status = row["status"] if row["status"] != "working" or row["busy"] else "interrupted"
     steps = pluralize(row["steps"], "step")
-    head = [row["sub_sid"], row["role"], standing, steps, row["updated_on"], chat_label(row)]
-    said = [f"  asked: {row['request']}", f"  answered: {row['answer']}" if row["answer"] else ""]
-    return "\n".join(filter(None, [" · ".join(head), *said]))
+    head = [row["sub_sid"], row["role"], status, steps, row["updated_on"], chat_label(row)]
+    exchange = [f"  task: {row['request']}", f"  answer: {row['answer']}" if row["answer"] else ""]
+    return "\n".join(filter(None, [" · ".join(head), *exchange]))
 
 
 def _message(message: dict[str, Any]) -> str:
     speakers = {"human": "task", "ai": "agent", "system": "role", "tool": f"result of {message['name']}"}
     calls = [f"→ {call['name']}({json.dumps(call['args'], ensure_ascii=False)})" for call in message["calls"]]
-    said = "\n".join(filter(None, [message["text"], *calls]))
-    return f"{speakers[message['type']]}: {said}"
+    content = "\n".join(filter(None, [message["text"], *calls]))
+    return f"{speakers[message['type']]}: {content}"

@@ -1,4 +1,4 @@
-"""Measuring an embedding model."""
+"""The `cognition calibrate` command, which measures an embedding model."""
 
 import typer
 
@@ -9,17 +9,18 @@ from cognition.settings import process_settings
 
 
 def run(model: str) -> None:
-    """Measure a model, and print what its cosines mean."""
+    """Calibrate a model and print its typical cosine similarities."""
     settings = process_settings()
     model = model or settings.memory_embedding
-    typer.echo(f"Measuring {model}: up to a minute …", err=True)
+    typer.echo(f"Measuring {model}. This takes up to a minute …", err=True)
     anchors = calibrate(model, settings.home).calibration
-    kept = "shipped with it" if model in BUNDLED else f"kept in {str(calibration_file(settings.home))!r}"
+    origin = "bundled" if model in BUNDLED else f"saved in {str(calibration_file(settings.home))!r}"
     typer.echo(
-        f"{model}, {kept}\n  {_line('two facts', anchors.facts)}\n"
+        f"Calibration of {model} ({origin}):\n"
+        f"  {_line('two facts', anchors.facts)}\n"
         f"  {_line('question and fact', anchors.question)}"
     )
 
 
 def _line(pair: str, anchors: Anchors) -> str:
-    return f"{pair}: cosine {anchors.unrelated:.3f} when unrelated, {anchors.paraphrase:.3f} when they match"
+    return f"{pair}: cosine {anchors.unrelated:.3f} if unrelated, {anchors.paraphrase:.3f} if they match"

@@ -1,4 +1,4 @@
-"""The chat in the terminal."""
+"""The `cognition chat` command: a chat in the terminal."""
 
 import asyncio
 import re
@@ -18,7 +18,7 @@ from rich.filesize import decimal
 from apps.cli.client.chat_ids import new_chat, resume_command, save_chat_name
 from apps.cli.client.client import Client, exchanges
 from apps.cli.client.connect import open_client
-from apps.cli.client.uploads import with_files
+from apps.cli.client.uploads import attach_files
 from apps.cli.commands.memory import table
 from apps.cli.error_messages import error_message
 from apps.cli.terminal.file_mentions import Line, read_line
@@ -35,58 +35,58 @@ TURNS_SHOWN = 3
 COMMANDS = ("/new", "/memory", "/policy", "/help", "/quit")
 
 ATTACHED = re.compile(r"<attachment\b[^>]*>\n(.*?)\n</attachment>", re.DOTALL)
-"""What `cognition.prompts.attachments` leaves of a file in a stored message, around its name."""
+"""The block that `cognition.prompts.attachments` adds to a stored message for each file."""
 
 HELP = """/new            start a new chat
-/memory [WORDS] what is remembered, or what answers WORDS
-/policy [NAME]  the levels that may think: AUTO, AUTO_PRO, MODEL_LITE, MODEL_FLASH, MODEL_PRO
-@PATH           a file to talk about, anywhere in a line; a path that you type or drag needs no @
-/help           this
-/quit           end, as Ctrl-D does; Ctrl-C ends a turn"""
+/memory [WORDS] list memories, or search them for WORDS
+/policy [NAME]  show or set the levels to use: AUTO, AUTO_PRO, MODEL_LITE, MODEL_FLASH, MODEL_PRO
+@PATH           attach a file, anywhere in a line; typed or dragged paths work without the @
+/help           show this help
+/quit           leave the chat, as does Ctrl-D; Ctrl-C stops the current turn"""
 
 
 def run(user: str, chat: str, policy: Policy) -> None:
-    """Talk until the user ends it.
+    """Run the chat until the user ends it.
 
     Raises:
-        typer.Exit: A line that was piped in got no answer.
+        typer.Exit: If a piped line was not answered.
     """
     asyncio.run(_run(Context(user_id=user, policy=policy), chat))
 
 
 async def _run(context: Context, chat: str) -> None:
-    async with open_client(process_settings()) as session:
+    async with open_client(process_settings()) as client:
         interactive = sys.stdin.isatty() and sys.stdout.isatty()
         view = TerminalView() if interactive else PlainView()
-        talk = ChatLoop(session, view, context, chat or new_chat(), bare_paths=interactive)
-        if session.rehearsed:
-            talk.view.note(NOTICE)
+        loop = ChatLoop(client, view, context, chat or new_chat(), bare_paths=interactive)
+        if client.rehearsed:
+            loop.view.note(NOTICE)
         if interactive:
-            if session.where:
-                talk.view.note(f"Through the server at {session.where}, which holds the folder.")
-            talk.view.note(f"Chat {talk.id}. /help lists what can be typed.")
-            await talk.on_terminal(resumed=bool(chat))
+            if client.url:
+                loop.view.note(f"Connected to the server at {client.url}, which holds the home folder.")
+            loop.view.note(f"Chat {loop.id}. Type /help for a list of commands.")
+            await loop.run_interactive(resumed=bool(chat))
             return
-        answered = await talk.through(piped_lines())
-        await session.finish()
+        answered = await loop.answer(piped_lines())
+        await client.finish()
         if not answered:
             raise typer.Exit(1)
 
 
 class ChatLoop:
-    """A chat between a person and a session.
+    """The loop that reads lines from the user and shows the answers.
 
     Args:
-        session: Who answers.
-        view: Where it is shown.
-        context: Who asks, and under which policy.
-        chat: The id of the chat.
-        bare_paths: Whether the path of a file needs no `@`. Who types sees what goes along; a pipe may hold
-            any path.
+        client: The client that answers.
+        view: The view that shows the chat.
+        context: The user and the policy.
+        chat: The id or name of the chat.
+        bare_paths: True to attach files whose paths have no `@`. This suits typed lines, where the user sees
+            which files are attached; piped text may contain any path.
     """
 
-    def __init__(self, session: Client, view: View, context: Context, chat: str, *, bare_paths: bool) -> None:
-        self._session = session
+    def __init__(self, client: Client, view: View, context: Context, chat: str, *, bare_paths: bool) -> None:
+        self._client = client
         self.view = view
         self._context = context
         self._chat = chat
@@ -95,122 +95,124 @@ class ChatLoop:
 
     @property
     def id(self) -> str:
-        """The chat's id, to resume it by."""
+        """The chat's id or name, which resumes it."""
         return self._chat
 
-    async def through(self, lines: AsyncIterator[str]) -> bool:
-        """Answer lines until they end or one says /quit; False when a turn failed."""
+    async def answer(self, lines: AsyncIterator[str]) -> bool:
+        """Answer lines until they end or one is /quit. Return False if a line failed."""
         answered = True
         async for line in lines:
             if line.strip() == "/quit":
                 break
-            if line.strip() and not await self._hear(line):
+            if line.strip() and not await self._handle(line):
                 answered = False
         return answered
 
-    async def on_terminal(self, *, resumed: bool) -> None:
-        """Talk with line editing; Ctrl-C ends a turn and not the program."""
+    async def run_interactive(self, *, resumed: bool) -> None:
+        """Run the chat with line editing. Ctrl-C stops the current turn, not the program."""
         loop = asyncio.get_running_loop()
-        # Not the loop's own handlers, which Windows lacks.
-        before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(self._interrupt))
+        # The event loop's own signal handlers are not available on Windows.
+        previous = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(self._interrupt))
         try:
             if resumed:
                 await self._show_last()
-            await self.through(typed_lines())
+            await self.answer(typed_lines())
         finally:
-            signal.signal(signal.SIGINT, before)
-        self.view.note(f"Go on with this chat: {resume_command(self._chat)}")
+            signal.signal(signal.SIGINT, previous)
+        self.view.note(f"To resume this chat: {resume_command(self._chat)}")
 
     def _interrupt(self) -> None:
         if self._turn:
             self._turn.cancel()
 
-    async def _hear(self, line: str) -> bool:
-        command, _, rest = line.strip().partition(" ")
+    async def _handle(self, line: str) -> bool:
+        command, _, argument = line.strip().partition(" ")
         try:
             if command in COMMANDS:
-                await self._obey(command, rest.strip())
+                await self._run_command(command, argument.strip())
                 return True
-            said = await asyncio.to_thread(read_line, line, bare=self._bare_paths)
-            if not said.paths and re.fullmatch(r"/[^/]*", command):
-                msg = f"{command!r} is no command: /help lists them."
+            message = await asyncio.to_thread(read_line, line, bare=self._bare_paths)
+            if not message.paths and re.fullmatch(r"/[^/]*", command):
+                msg = f"Unknown command {command!r}: /help lists the commands."
                 raise InvalidInput(msg)
-            return await self._say(said)
+            return await self._send(message)
         except BrokenPipeError:
-            raise  # nobody reads any more: no other line is to be answered
+            raise  # the reader is gone, so no further line needs an answer
         except (CognitionError, ValueError, OSError, sqlite3.Error) as error:
-            if not (sentence := error_message(error)):
+            if not (text := error_message(error)):
                 raise
-            self.view.note(sentence)
+            self.view.note(text)
             return False
 
-    async def _say(self, said: Line) -> bool:
-        self._turn = asyncio.create_task(self._show(said))
+    async def _send(self, message: Line) -> bool:
+        self._turn = asyncio.create_task(self._run_turn(message))
         try:
             return await self._turn
         except asyncio.CancelledError:
             if asyncio.current_task().cancelling():  # type: ignore[union-attr]  # the program ends, not the turn
                 raise
-            self.view.note("Ended.")
+            self.view.note("Stopped.")
             return True
         finally:
             self._turn = None
 
-    async def _show(self, said: Line) -> bool:
-        for sentence in said.missing:
-            self.view.note(sentence)
+    async def _run_turn(self, message: Line) -> bool:
+        for warning in message.missing:
+            self.view.note(warning)
         user, settings = self._context.user_id, process_settings()
-        content, taken = await with_files(self._session, settings, user, self._chat, said.text, said.paths)
+        content, resources = await attach_files(
+            self._client, settings, user, self._chat, message.text, message.paths
+        )
         await save_chat_name(settings, user, self._chat)
-        for resource in taken:
-            self.view.note(f"· {resource.name} goes with it ({decimal(resource.size)})")
-        async with aclosing(self._session.turn(self._chat, content, self._context)) as events:
+        for resource in resources:
+            self.view.note(f"· {resource.name}: attached ({decimal(resource.size)})")
+        async with aclosing(self._client.turn(self._chat, content, self._context)) as events:
             answer = await self.view.show(events)
         return "error" not in answer.account
 
-    async def _obey(self, command: str, rest: str) -> None:
+    async def _run_command(self, command: str, argument: str) -> None:
         match command:
             case "/new":
                 self._chat = new_chat()
-                self.view.note(f"A new chat: {self._chat}")
+                self.view.note(f"New chat: {self._chat}")
             case "/memory":
-                listing = await self._session.memories(self._context.user_id, query=rest)
-                self.view.note(table(listing, narrowed=bool(rest)))
-            case "/policy" if rest in get_args(Policy):
-                self._context = replace(self._context, policy=cast("Policy", rest))
-                self.view.note(f"From the next turn on: {rest}")
+                listing = await self._client.memories(self._context.user_id, query=argument)
+                self.view.note(table(listing, narrowed=bool(argument)))
+            case "/policy" if argument in get_args(Policy):
+                self._context = replace(self._context, policy=cast("Policy", argument))
+                self.view.note(f"Policy from the next turn on: {argument}")
             case "/policy":
                 names = ", ".join(get_args(Policy))
-                if rest:
-                    msg = f"{rest!r} is no policy: give one of {names}."
+                if argument:
+                    msg = f"Unknown policy {argument!r}: expected one of {names}."
                     raise InvalidInput(msg)
-                self.view.note(f"It is {self._context.policy}; there are {names}.")
+                self.view.note(f"The policy is {self._context.policy}. Available: {names}.")
             case _:
                 self.view.note(HELP)
 
     async def _show_last(self) -> None:
-        messages = await self._session.messages(self._context.user_id, self._chat)
+        messages = await self._client.messages(self._context.user_id, self._chat)
         for message in exchanges(messages, TURNS_SHOWN):
-            asked = isinstance(message, HumanMessage)
-            self.view.note(f"> {as_typed(message.text)}" if asked else message.text)
+            question = isinstance(message, HumanMessage)
+            self.view.note(f"> {as_typed(message.text)}" if question else message.text)
 
 
 def as_typed(text: str) -> str:
-    """A stored question without the markup of its files; those that it doesn't name follow it."""
+    """Return a stored question without the blocks of its files, followed by the files it does not name."""
     typed = ATTACHED.sub("", text)
     names = [unescape(name) for name in ATTACHED.findall(text)]
     return " ".join([typed, *(f"({name})" for name in names if name not in typed)])
 
 
 async def piped_lines() -> AsyncIterator[str]:
-    """The lines of standard input, whatever their bytes."""
+    """Yield the lines of standard input, replacing invalid bytes."""
     for raw in sys.stdin.buffer:
         yield raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
 
 
 async def typed_lines() -> AsyncIterator[str]:
-    """The lines that are typed, with editing and the history of earlier chats, until Ctrl-D."""
-    from prompt_toolkit import PromptSession  # noqa: PLC0415  # not for a pipe
+    """Yield lines typed with an editor and a history shared by all chats, until Ctrl-D."""
+    from prompt_toolkit import PromptSession  # noqa: PLC0415  # not needed for piped input
     from prompt_toolkit.history import FileHistory  # noqa: PLC0415
 
     home = process_settings().home

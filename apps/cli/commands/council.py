@@ -1,4 +1,4 @@
-"""A council from the command line: a live table of its rounds, then the report."""
+"""The `cognition council` command: a live table of the rounds, then the report."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from rich.text import Text
 from apps.cli.client.chat_ids import check_known
 from apps.cli.client.connect import open_client
 from apps.cli.client.events import CouncilResult, Notice
-from apps.cli.terminal.view import notice_line, printable, readable
+from apps.cli.terminal.view import decode_argument, notice_line, printable
 from cognition.context import Context
 from cognition.levels import Policy
 from cognition.rehearsal import NOTICE
@@ -39,104 +39,112 @@ def run(
     *,
     as_json: bool,
 ) -> None:
-    """Hold a council and print its report, or all of it as JSON.
+    """Hold a council and print its report, or the whole deliberation as JSON.
 
     Raises:
-        InvalidInput: It can't be held as asked for, or the user has no such chat.
-        typer.BadParameter: It may not have so many rounds.
-        typer.Exit: Nobody answered.
+        InvalidInput: If the question or the participants are invalid, or the user has no such chat.
+        typer.BadParameter: If the number of rounds is out of range.
+        typer.Exit: If no participant answered.
     """
-    _check(rounds)
+    _check_rounds(rounds)
     if chat:
         check_known(user, chat)
-    asked = {"question": readable(question), "participants": readable(participants), "rounds": rounds}
-    held = asyncio.run(_hold(asked, chat, Context(user_id=user, policy=policy), as_json=as_json))
+    request = {
+        "question": decode_argument(question),
+        "participants": decode_argument(participants),
+        "rounds": rounds,
+    }
+    result = asyncio.run(_hold(request, chat, Context(user_id=user, policy=policy), as_json=as_json))
     if as_json:
-        typer.echo(json.dumps(held.deliberation, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(result.deliberation, ensure_ascii=False, indent=2))
     else:
-        if held.deliberation["rehearsal"]:
+        if result.deliberation["rehearsal"]:
             typer.echo(NOTICE, err=True)
-        told = printable("\n\n".join(filter(None, [held.report, contributions(held.deliberation)])))
+        text = printable("\n\n".join(filter(None, [result.report, contributions(result.deliberation)])))
         if sys.stdout.isatty():
-            Console().print(Markdown(told))
+            Console().print(Markdown(text))
         else:
-            typer.echo(told)
-    if held.deliberation["outcome"] == "failed":
+            typer.echo(text)
+    if result.deliberation["outcome"] == "failed":
         raise typer.Exit(1)
 
 
-def _check(rounds: int | None) -> None:
-    """Refuse what the council would make another number of: who types it means what it says."""
+def _check_rounds(rounds: int | None) -> None:
+    """Reject numbers that the council would silently replace with its default or its limit."""
     most = process_settings().council_rounds_max
     if rounds is not None and not 1 <= rounds <= most:
-        msg = f"{rounds} is no number of rounds: give one from 1 to {most}."
+        msg = f"{rounds} is not in the range from 1 to {most}."
         raise typer.BadParameter(msg, param_hint="'--rounds'")
 
 
-async def _hold(asked: dict[str, Any], chat: str, context: Context, *, as_json: bool) -> CouncilResult:
-    async with open_client(process_settings()) as session:
+async def _hold(request: dict[str, Any], chat: str, context: Context, *, as_json: bool) -> CouncilResult:
+    async with open_client(process_settings()) as client:
         if chat:
-            asked = {**asked, "messages": await session.messages(context.user_id, chat)}
-        shown = _last if as_json else _live if sys.stdout.isatty() else _plain
-        async with aclosing(session.council(asked, context)) as events:
-            held = await shown(events)
-        return replace(held, deliberation={**held.deliberation, "rehearsal": session.rehearsed})
+            request = {**request, "messages": await client.messages(context.user_id, chat)}
+        show = _result_only if as_json else _live if sys.stdout.isatty() else _plain
+        async with aclosing(client.council(request, context)) as events:
+            result = await show(events)
+        return replace(result, deliberation={**result.deliberation, "rehearsal": client.rehearsed})
 
 
-def contributions(told: dict[str, Any]) -> str:
-    """What each expert said last, for a report that has a synthesis in the place of it; else empty."""
-    if told["outcome"] != "synthesis":
+def contributions(deliberation: dict[str, Any]) -> str:
+    """Return each expert's last contribution, or an empty string if the report already contains them."""
+    if deliberation["outcome"] != "synthesis":
         return ""
-    last = {said["alias"]: (held["round"], said) for held in told["rounds"] for said in held["contributions"]}
-    parts = ["# What each said last"]
-    for seat in told["roster"]:
+    last = {
+        contribution["alias"]: (completed["round"], contribution)
+        for completed in deliberation["rounds"]
+        for contribution in completed["contributions"]
+    }
+    parts = ["# Last contributions"]
+    for seat in deliberation["roster"]:
         if seat["alias"] in last:
-            current, said = last[seat["alias"]]
-            quoted = "\n".join(f"> {line}".rstrip() for line in said["text"].splitlines())
-            parts.append(f"**{seat['alias']} ({seat['role']}), round {current}:**\n{quoted}")
+            number, contribution = last[seat["alias"]]
+            quoted = "\n".join(f"> {line}".rstrip() for line in contribution["text"].splitlines())
+            parts.append(f"**{seat['alias']} ({seat['role']}), round {number}:**\n{quoted}")
     return "\n\n".join(parts)
 
 
-async def _last(events: AsyncIterator[Event]) -> CouncilResult:
+async def _result_only(events: AsyncIterator[Event]) -> CouncilResult:
     return [event async for event in events if isinstance(event, CouncilResult)][-1]
 
 
 async def _plain(events: AsyncIterator[Event]) -> CouncilResult:
-    """Say on standard error what happens."""
-    held = CouncilResult("", {})
+    """Print events on standard error and return the result."""
+    result = CouncilResult("", {})
     async for event in events:
         if isinstance(event, CouncilResult):
-            held = event
+            result = event
         elif line := notice_line(event.event):
             typer.echo(printable(line), err=True)
-    return held
+    return result
 
 
 async def _live(events: AsyncIterator[Event]) -> CouncilResult:
-    """Draw the table anew at each event; it stays above the report."""
-    held, rounds = CouncilResult("", {}), Rounds()
+    """Update a table with each event and return the result. The table stays visible above the report."""
+    result, rounds = CouncilResult("", {}), Rounds()
     with Live(rounds.table(), refresh_per_second=8) as live:
         async for event in events:
             if isinstance(event, CouncilResult):
-                held = event
+                result = event
             else:
-                rounds.take(event.event)
+                rounds.update(event.event)
                 live.update(rounds.table())
-    return held
+    return result
 
 
 class Rounds:
-    """The table of a council: a row for each participant, a column for each round."""
+    """The rounds of a council as a table: a row for each participant, a column for each round."""
 
     def __init__(self) -> None:
         self._roster: list[dict[str, str]] = []
         self._rounds = 0
         self._cells: dict[tuple[str, int], Text | Spinner] = {}
         self._tokens = {"input": 0, "output": 0}
-        self._phase: Text | Spinner = Spinner("dots", "convening")
+        self._phase: Text | Spinner = Spinner("dots", "starting")
 
-    def take(self, event: dict[str, Any]) -> None:
-        """Draw what happened into its cell."""
+    def update(self, event: dict[str, Any]) -> None:
+        """Update the table with an event."""
         cell = event.get("alias", ""), event.get("round", 0)
         for kind, tokens in event.get("tokens", {}).items():
             self._tokens[kind] += tokens
@@ -146,10 +154,10 @@ class Rounds:
             case {"event": "round", "round": current}:
                 self._phase = Spinner("dots", f"round {current} of {self._rounds}")
             case {"event": "speaks"}:
-                self._cells[cell] = Spinner("dots", "speaks")
+                self._cells[cell] = Spinner("dots", "speaking")
             case {"event": "spoke", "stance": stance, "confidence": confidence}:
-                sure = "" if confidence is None else f" {confidence} %"
-                self._cells[cell] = Text(printable(f"{stance or 'spoke'}{sure}"), style="green")
+                suffix = "" if confidence is None else f" {confidence} %"
+                self._cells[cell] = Text(printable(f"{stance or 'spoke'}{suffix}"), style="green")
             case {"event": "absent", "reason": reason}:
                 self._cells[cell] = Text(printable(f"absent: {reason}"), style="red")
             case {"event": "synthesis", "level": level}:
@@ -159,9 +167,9 @@ class Rounds:
                 self._tokens = {"input": usage["input"], "output": usage["output"]}
 
     def table(self) -> Table:
-        """The table as it stands."""
-        spent = f"{self._tokens['input']:,} tokens in, {self._tokens['output']:,} out"
-        table = Table(caption=spent, caption_justify="left")
+        """Return the current table."""
+        caption = f"{self._tokens['input']:,} tokens in, {self._tokens['output']:,} out"
+        table = Table(caption=caption, caption_justify="left")
         table.add_column(self._phase)
         for number in range(1, self._rounds + 1):
             table.add_column(f"round {number}")

@@ -1,4 +1,4 @@
-"""What is wrong with this installation, and how to mend it."""
+"""The `cognition doctor` command, which checks the installation."""
 
 import asyncio
 import json
@@ -37,40 +37,40 @@ PACKAGES = (
     "qdrant-edge-py",
     "numpy",
 )
-CHATS = f"SELECT count(DISTINCT thread_id) FROM checkpoints WHERE thread_id NOT LIKE '{AGENTS}%'"
-"""The threads that somebody talks in, and no sub-agents'."""
+COUNT_CHATS = f"SELECT count(DISTINCT thread_id) FROM checkpoints WHERE thread_id NOT LIKE '{AGENTS}%'"
+"""A query that counts the threads of chats, without those of sub-agents."""
 
 OLDEST_SQLITE = (3, 38)
-"""The first with JSON functions always built in, which the threads' file is pruned by."""
+"""The first SQLite version that always includes the JSON functions, which pruning checkpoints requires."""
 
 MODEL_SECONDS = 20.0
-MEND_MODELS = "Correct GOOGLE_API_KEY or COGNITION_MODEL_…, or install the package of the provider."
+MODELS_REMEDY = "Correct GOOGLE_API_KEY or COGNITION_MODEL_…, or install the package of the provider."
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
     found: str
     mend: str = ""
-    """What to do when it is not in order."""
+    """The remedy, if the check failed."""
 
 
 def run(*, as_json: bool) -> None:
-    """Check everything, and print it.
+    """Run all checks and print the results.
 
     Raises:
-        typer.Exit: Something is wrong.
+        typer.Exit: If a check failed.
     """
     checks = asyncio.run(_checks(process_settings()))
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=2))
     else:
         for check in checks:
-            mend = f"\n    → {check.mend}" if check.mend else ""
-            typer.echo(printable(f"{'✓' if check.ok else '✗'} {check.name}: {check.found}{mend}"))
+            remedy = f"\n    → {check.mend}" if check.mend else ""
+            typer.echo(printable(f"{'✓' if check.ok else '✗'} {check.name}: {check.found}{remedy}"))
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
 
@@ -92,50 +92,57 @@ def _versions() -> Check:
     found = f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}, {packages}"
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         oldest = ".".join(map(str, OLDEST_SQLITE))
-        return Check("versions", False, found, f"Use a Python whose SQLite is {oldest} or newer.")
+        return Check("versions", False, found, f"Use a Python with SQLite {oldest} or newer.")
     return Check("versions", True, found)
 
 
 def _key(models: Models) -> Check:
     if models.rehearsed:
-        return Check("key", True, "none: the models are rehearsed. Set GOOGLE_API_KEY for real answers")
-    return Check("key", True, "set" if models.settings.google_api_key else "none is needed")
+        return Check("key", True, "not set; the models are rehearsed. Set GOOGLE_API_KEY for real answers")
+    return Check("key", True, "set" if models.settings.google_api_key else "not needed")
 
 
 async def _models(models: Models) -> Check:
-    """Each model is asked for a word: nothing else tells whether it is there and takes the key."""
+    """Call each model once, because only a call shows whether the model exists and accepts the key."""
     roles: tuple[Role, ...] = (*LEVELS, "MODEL_DISTILLATION")
     found = ", ".join(f"{role} {models.name(role)}" for role in roles)
-    asked: Sequence[Role] = list({models.name(role): role for role in roles}.values())
+    distinct: Sequence[Role] = list({models.name(role): role for role in roles}.values())
     outcomes = await asyncio.gather(
-        *(models.call(role, [HumanMessage("Answer with one word.")], seconds=MODEL_SECONDS) for role in asked)
+        *(
+            models.call(role, [HumanMessage("Answer with one word.")], seconds=MODEL_SECONDS)
+            for role in distinct
+        )
     )
     if failed := [outcome.sentence for outcome in outcomes if isinstance(outcome, Failure)]:
-        return Check("models", False, f"{found}: {' '.join(failed)}", MEND_MODELS)
+        return Check("models", False, f"{found}: {' '.join(failed)}", MODELS_REMEDY)
     return Check("models", True, found)
 
 
 async def _folder(home: Path) -> Check:
-    shown = await asyncio.to_thread(os.path.abspath, home)
+    path = await asyncio.to_thread(os.path.abspath, home)
     try:
         holder = await asyncio.to_thread(_holder, home)
     except OSError as error:
-        return Check("folder", False, f"{shown}: {error}", "Set COGNITION_HOME to a folder you may write to.")
+        return Check("folder", False, f"{path}: {error}", "Set COGNITION_HOME to a writable folder.")
     if holder is None:
-        return Check("folder", True, f"{shown}, free")
-    found = f"{shown}, held by process {holder.pid}" + (f" at {holder.url}" if holder.url else "")
+        return Check("folder", True, f"{path}, free")
+    found = f"{path}, held by process {holder.pid}" + (f" at {holder.url}" if holder.url else "")
     try:
         async with open_remote_client(FolderInUse(home, holder)):
-            return Check("folder", True, f"{found}, which answers")
-    except FolderInUse as taken:
-        return Check("folder", not holder.url, found, str(taken))
+            return Check("folder", True, f"{found}, which responds")
+    except FolderInUse as in_use:
+        return Check("folder", not holder.url, found, str(in_use))
 
 
 def _holder(home: Path) -> Holder | None:
-    """Who holds the folder, if it is one that can be written to."""
+    """Return the process that holds the home folder, if any. Create the folder if it is missing.
+
+    Raises:
+        OSError: If the folder is not writable.
+    """
     home.mkdir(parents=True, exist_ok=True)
     if not os.access(home, os.W_OK | os.X_OK):
-        raise PermissionError("it can't be written to")
+        raise PermissionError("not writable")
     return holder_of(home)
 
 
@@ -153,38 +160,38 @@ async def _memories(settings: Settings) -> Check:
     services = Services(settings)
     try:
         await services.memory()
-    except FolderInUse as taken:
-        return Check("memories", True, f"not opened, process {taken.holder.pid} has them open")
+    except FolderInUse as in_use:
+        return Check("memories", True, f"not checked: they are open in process {in_use.holder.pid}")
     except StampMismatch as error:
-        return Check("memories", False, "of another embedding model", str(error))
+        return Check("memories", False, "vectors of another embedding model", str(error))
     except (CorruptStore, DiskFull) as error:
-        return Check("memories", False, "not to be opened", str(error))
+        return Check("memories", False, "can't be opened", str(error))
     finally:
         await services.aclose()
-    return Check("memories", True, "they open, and their vectors are of this embedding model")
+    return Check("memories", True, "readable, with vectors of this embedding model")
 
 
 async def _threads(home: Path) -> Check:
     try:
         async with open_checkpointer(home) as saver:
-            rows = await saver.conn.execute_fetchall(CHATS)
+            rows = await saver.conn.execute_fetchall(COUNT_CHATS)
     except sqlite3.DatabaseError as error:
-        return Check("threads", False, str(error), _aside(home / checkpointer.FILE, "the chats"))
+        return Check("threads", False, str(error), _move_away(home / checkpointer.FILE, "the chats"))
     return Check("threads", True, pluralize(next(iter(rows))[0], "chat"))
 
 
 async def _register(home: Path) -> Check:
     try:
-        files = await asyncio.to_thread(_registered, home)
+        files = await asyncio.to_thread(_count_files, home)
     except DiskFull as error:
-        return Check("register", False, "not to be opened", str(error))
+        return Check("register", False, "can't be opened", str(error))
     except sqlite3.DatabaseError as error:
-        mend = _aside(home / database.FILE, "what is known of files, sources and sub-agents")
-        return Check("register", False, str(error), mend)
+        remedy = _move_away(home / database.FILE, "the records of files, sources and sub-agents")
+        return Check("register", False, str(error), remedy)
     return Check("register", True, pluralize(files, "file"))
 
 
-def _registered(home: Path) -> int:
+def _count_files(home: Path) -> int:
     opened = database.Database(home)
     try:
         return int(opened.rows("SELECT count(*) FROM resources")[0][0])
@@ -192,5 +199,5 @@ def _registered(home: Path) -> int:
         opened.close()
 
 
-def _aside(path: Path, lost: str) -> str:
-    return f"Put {str(path)!r} aside: a new one is made, and {lost} in the old one are lost."
+def _move_away(path: Path, lost: str) -> str:
+    return f"Move {str(path)!r} away. A new file will be created, without {lost} in the old one."

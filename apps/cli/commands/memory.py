@@ -1,4 +1,4 @@
-"""What is remembered, on the command line."""
+"""The `cognition memory` commands."""
 
 from typing import Any
 
@@ -6,70 +6,72 @@ import typer
 
 from apps.cli.client.connect import run_once
 from apps.cli.terminal.language import terminal_language
-from apps.cli.terminal.view import printable, show_told
+from apps.cli.terminal.view import print_result, printable
 from cognition.dates import InvalidDate, read_period
 from cognition.errors import InvalidInput
 from cognition.memory.long_term.labels import artifact_label, importance_label
 
 
 def show(user: str, *, as_json: bool, **query: Any) -> None:
-    """Print a user's memories, newest first, or with a query the ones that answer it.
+    """Print a user's memories: the newest first, or with a query the best matches first.
 
     Raises:
-        InvalidInput: A date can't be read.
+        InvalidInput: If a date is invalid.
     """
     try:
         read_period(query["start_date"], query["end_date"])
     except InvalidDate as error:
-        told = str(error).replace("start_date '", "--from '").replace("end_date '", "--to '")
-        raise InvalidInput(told) from None
-    listing = run_once(lambda session: session.memories(user, **query))
+        msg = str(error).replace("start_date '", "--from '").replace("end_date '", "--to '")
+        raise InvalidInput(msg) from None
+    listing = run_once(lambda client: client.memories(user, **query))
     narrowed = any(value for name, value in query.items() if name != "limit")
-    show_told(listing, table(listing, narrowed=narrowed), as_json=as_json)
+    print_result(listing, table(listing, narrowed=narrowed), as_json=as_json)
 
 
 def delete(user: str, memory_id: str) -> None:
-    """Delete a memory.
+    """Delete a memory permanently.
 
     Raises:
-        InvalidInput: There is none of that id.
+        InvalidInput: If the user has no such memory.
     """
-    told = run_once(lambda session: session.delete(user, memory_id))
-    if not told["found"]:
-        near = f" The nearest are: {', '.join(told['nearest'])}." if told["nearest"] else ""
-        msg = f"No memory of {user!r} has the id {memory_id!r}.{near}"
-        raise InvalidInput(msg)
-    typer.echo(f"Deleted for good: {memory_id}")
+    result = run_once(lambda client: client.delete(user, memory_id))
+    if not result["found"]:
+        similar = f" Similar ids: {', '.join(result['nearest'])}." if result["nearest"] else ""
+        raise InvalidInput(_unknown(user, memory_id) + similar)
+    typer.echo(f"Deleted permanently: {memory_id}")
 
 
 def undo(user: str, memory_id: str) -> None:
-    """Bring back the text that a memory had before.
+    """Restore the text that a memory had before its last change.
 
     Raises:
-        InvalidInput: There is no such memory, or it has no older text.
+        InvalidInput: If the user has no such memory, or it has no older text.
     """
-    restored = run_once(lambda session: session.undo(user, memory_id))["memory"]
-    if restored is None:
-        msg = f"No memory of {user!r} has the id {memory_id!r}."
-        raise InvalidInput(msg)
-    typer.echo(printable(f"{memory_id} says again: {restored['fact']}"))
+    memory = run_once(lambda client: client.undo(user, memory_id))["memory"]
+    if memory is None:
+        raise InvalidInput(_unknown(user, memory_id))
+    typer.echo(printable(f"Restored {memory_id}: {memory['fact']}"))
 
 
 def table(listing: dict[str, Any], *, narrowed: bool) -> str:
-    """A listing as lines: id, artifact, importance, date and fact of each memory.
+    """Return memories as lines of id, artifact, importance, date and fact.
 
     Args:
-        listing: What `cognition.memory.long_term.listing.list_memories` tells.
-        narrowed: Whether it is of what answers a question, of one artifact or of some time only.
+        listing: The result of `cognition.memory.long_term.listing.list_memories`.
+        narrowed: True if the listing is limited by a query, an artifact or dates.
     """
     memories = listing["memories"]
     if not memories:
-        return "Nothing in memory answers that." if narrowed else "Nothing is remembered."
+        return "No matching memories." if narrowed else "No memories yet."
     lines = [_line(memory) for memory in memories]
     hidden = listing.get("total", 0) - len(memories)
     if hidden > 0:
         lines.append(f"… and {hidden} older.")
     return "\n".join(lines)
+
+
+def _unknown(user: str, memory_id: str) -> str:
+    return f"Unknown memory {memory_id!r} of user {user!r}: `cognition memory list` shows the memories."
 
 
 def _line(memory: dict[str, Any]) -> str:

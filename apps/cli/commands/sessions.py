@@ -1,4 +1,4 @@
-"""The sessions of a user, on the command line."""
+"""The `cognition sessions` commands."""
 
 from datetime import UTC, datetime
 from textwrap import shorten
@@ -8,56 +8,58 @@ from rich.filesize import decimal
 
 from apps.cli.client.chat_ids import chat_label, check_known
 from apps.cli.client.connect import run_once
-from apps.cli.commands.ingest import where
-from apps.cli.terminal.view import show_told
+from apps.cli.commands.ingest import status_text
+from apps.cli.terminal.view import print_result
 from cognition.text.plural import pluralize
 
 LONGEST_ABOUT = 100
-"""Characters of a line that says what there is to find."""
+"""Maximum length of a line that describes contents, in characters."""
 
-STAYS = "The chat's messages stay, and so does what is remembered of the user."
+KEPT = "The chat's messages and the user's memories are kept."
 
 
 def show_all(user: str, *, as_json: bool) -> None:
-    """Print a user's sessions, the one that changed last first."""
-    told = run_once(lambda session: session.sessions(user))
-    show_told(told, "\n".join(map(_session, told["sessions"])) or "No chat holds anything.", as_json=as_json)
+    """Print a user's sessions, most recently changed first."""
+    listing = run_once(lambda client: client.sessions(user))
+    text = "\n".join(map(_session, listing["sessions"])) or "No chats with files, sources or sub-agents."
+    print_result(listing, text, as_json=as_json)
 
 
 def show(user: str, chat: str, *, as_json: bool) -> None:
-    """Print what one session holds.
+    """Print the contents of a session.
 
     Raises:
-        InvalidInput: The user has no such chat.
+        InvalidInput: If the user has no such chat.
     """
     check_known(user, chat)
-    told = run_once(lambda session: session.show(user, chat))
+    session = run_once(lambda client: client.show(user, chat))
     parts = [
-        *(_resource(resource) for resource in told["resources"]),
-        *(_source(source) for source in told["sources"]),
-        *(_agent(agent) for agent in told["agents"]),
+        *(_resource(resource) for resource in session["resources"]),
+        *(_source(source) for source in session["sources"]),
+        *(_agent(agent) for agent in session["agents"]),
     ]
-    show_told(told, "\n".join(parts) or f"The chat {chat_label(told)!r} holds nothing.", as_json=as_json)
+    empty = f"Chat {chat_label(session)!r} holds no files, sources or sub-agents."
+    print_result(session, "\n".join(parts) or empty, as_json=as_json)
 
 
 def close(user: str, chat: str, *, as_json: bool) -> None:
-    """Delete what one session holds, and print how much that was.
+    """Delete the contents of a session, and print how many items were deleted.
 
     Raises:
-        InvalidInput: The user has no such chat.
+        InvalidInput: If the user has no such chat.
     """
     check_known(user, chat)
-    told = run_once(lambda session: session.close(user, chat))
-    counts = _counts(told)
-    nothing = f"The chat {chat_label(told)!r} held nothing to delete."
-    gone = f"Deleted for good: {', '.join(counts)}." if counts else nothing
-    show_told(told, f"{gone} {STAYS}", as_json=as_json)
+    result = run_once(lambda client: client.close(user, chat))
+    counts = _counts(result)
+    nothing = f"Chat {chat_label(result)!r} had nothing to delete."
+    deleted = f"Deleted permanently: {', '.join(counts)}." if counts else nothing
+    print_result(result, f"{deleted} {KEPT}", as_json=as_json)
 
 
-def _counts(told: dict[str, Any]) -> list[str]:
-    """How much there is of each kind of which there is something."""
+def _counts(row: dict[str, Any]) -> list[str]:
+    """Return the number of items of each kind, without the kinds that have none."""
     kinds = {"resources": "file", "sources": "source", "agents": "sub-agent"}
-    return [pluralize(told[kind], noun) for kind, noun in kinds.items() if told[kind]]
+    return [pluralize(row[kind], noun) for kind, noun in kinds.items() if row[kind]]
 
 
 def _session(row: dict[str, Any]) -> str:
@@ -69,7 +71,7 @@ def _session(row: dict[str, Any]) -> str:
 
 def _resource(row: dict[str, Any]) -> str:
     head = " · ".join([row["id"], row["name"], row["mime"], decimal(row["size"]), row["created_on"]])
-    return f"{head}\n  {where(row['status'], row['chunks'], row['error'])}"
+    return f"{head}\n  {status_text(row['status'], row['chunks'], row['error'])}"
 
 
 def _source(row: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The files that a line names: typed, or dragged onto the terminal."""
+"""Files mentioned in a line, typed or dragged onto the terminal."""
 
 import os
 import re
@@ -9,25 +9,25 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 LONGEST_LINE: Final = 4_000
-"""Characters beyond which a line is pasted text, in which paths mean nothing."""
+"""Maximum length of a line that is searched for paths, in characters. Longer lines are pasted text."""
 
 MOST_WORDS: Final = 12
-"""Of a path with spaces that are not quoted."""
+"""Maximum number of words in a path with unquoted spaces."""
 
 AFTER: Final = ".,;:!?)]}»”\"'…"
-"""What may stand behind a path and not belong to it."""
+"""Punctuation that may follow a path without belonging to it."""
 
 WORD: Final = re.compile(r"""@?"[^"]+"|@?'[^']+'|(?:\\.|\S)+""")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line as it is said.
+    """A line of the user, with the files it mentions.
 
     Attributes:
-        text: With the name of each file in the place of its path.
-        paths: The files, each once.
-        missing: A sentence for each path that is none of a file; its text stays as it was typed.
+        text: The line, with each path replaced by the file's name.
+        paths: The paths of the files, without duplicates.
+        missing: A message for each path that is not a file. Its text is left unchanged.
     """
 
     text: str
@@ -36,78 +36,78 @@ class Line:
 
 
 def read_line(line: str, *, bare: bool) -> Line:
-    """Find the existing files that a line names. Blocking.
+    """Find the existing files that a line mentions. Blocking.
 
     Args:
-        line: What was typed.
-        bare: Whether a path counts without `@` before it; it must hold a separator or a suffix then, so that
-            a plain word is never taken for a file.
+        line: The line as typed.
+        bare: True to accept paths without a leading `@`. They need a separator or a suffix, so that a
+            plain word is not taken for a file.
     """
     if len(line) > LONGEST_LINE:
         return Line(line, [], [])
     words = list(WORD.finditer(line))
-    text, at, index = "", 0, 0
+    text, position, index = "", 0, 0
     paths: list[Path] = []
     missing: list[str] = []
     while index < len(words):
         start = words[index].start()
         for last in range(min(len(words), index + MOST_WORDS) - 1, index - 1, -1):
-            if found := _file(line[start : words[last].end()], bare):
-                path, rest = found
-                text += line[at:start] + path.name + rest
-                at, index = words[last].end(), last
+            if match := _file(line[start : words[last].end()], bare):
+                path, rest = match
+                text += line[position:start] + path.name + rest
+                position, index = words[last].end(), last
                 paths.append(path)
                 break
         else:
             missing += _missing(words[index][0], bare and index == 0)
         index += 1
-    return Line(text + line[at:], list(dict.fromkeys(paths)), missing)
+    return Line(text + line[position:], list(dict.fromkeys(paths)), missing)
 
 
-def _file(said: str, bare: bool) -> tuple[Path, str] | None:
-    """The file that some words are the path of, and what stands behind it."""
-    marked = said.startswith("@")
+def _file(words: str, bare: bool) -> tuple[Path, str] | None:
+    """Return the file that the words name, and the punctuation after its path."""
+    marked = words.startswith("@")
     if not marked and not bare:
         return None
-    whole = said[1:] if marked else said
+    whole = words[1:] if marked else words
     shorter = whole.rstrip(AFTER)
     for candidate in dict.fromkeys((whole, shorter, shorter + whole[len(shorter) : len(shorter) + 1])):
-        path = os.path.expanduser(_unquoted(candidate))
-        named = marked or os.sep in path or Path(path).suffix
-        if named and os.path.isfile(path):
+        path = os.path.expanduser(_unquote(candidate))
+        path_like = marked or os.sep in path or Path(path).suffix
+        if path_like and os.path.isfile(path):
             return Path(path), whole[len(candidate) :]
     return None
 
 
-def _missing(word: str, leads: bool) -> list[str]:
-    """Why a word that can only be meant as a path is none of a file; nothing for any other word.
+def _missing(word: str, bare: bool) -> list[str]:
+    """Return a message if a word is clearly meant as a path, otherwise nothing.
 
     Args:
-        word: One that is no file's path.
-        leads: Whether a path counts without a mark, for the line begins with it.
+        word: A word that is not the path of a file.
+        bare: True if the word may be a path without a leading `@`, because it starts the line.
     """
     marked = word.startswith("@")
-    path = os.path.expanduser(_unquoted(word[1:] if marked else word)).rstrip(AFTER)
-    if not (marked or (leads and path.startswith(os.sep) and os.sep in path[1:])):
+    path = os.path.expanduser(_unquote(word[1:] if marked else word)).rstrip(AFTER)
+    if not (marked or (bare and path.startswith(os.sep) and os.sep in path[1:])):
         return []
     if os.path.isdir(path):
-        return [f"{path!r} is a folder: name a file in it, or give them all with `cognition ingest -r`."]
+        return [f"{path!r} is a folder. Give a file in it, or add all its files with `cognition ingest -r`."]
     if os.path.exists(path):
-        return [f"{path!r} is no regular file: name one."]
-    if os.sep in path or Path(path).suffix:  # else it may be anybody's name
-        return [f"There is no file at {path!r}: look at how it is spelled."]
+        return [f"{path!r} is not a regular file. Give the path of a regular file."]
+    if os.sep in path or Path(path).suffix:  # otherwise it may be a mention of a person
+        return [f"There is no file at {path!r}. Check the path."]
     return []
 
 
-def _unquoted(said: str) -> str:
-    """A path without the quotes, backslashes or scheme that a shell or a terminal puts there."""
-    if said.startswith("file://"):
-        return unquote(urlsplit(said).path)
-    if said[:1] in ("'", '"') and said[-1:] == said[:1]:
-        return said[1:-1]
-    if "\\" not in said:
-        return said
+def _unquote(text: str) -> str:
+    """Remove the quotes, backslashes or URL scheme that a shell or a terminal adds to a path."""
+    if text.startswith("file://"):
+        return unquote(urlsplit(text).path)
+    if text[:1] in ("'", '"') and text[-1:] == text[:1]:
+        return text[1:-1]
+    if "\\" not in text:
+        return text
     try:
-        return " ".join(shlex.split(said))
+        return " ".join(shlex.split(text))
     except ValueError:
-        return said
+        return text

@@ -6,7 +6,7 @@ from cognition.text.language import InterfaceLanguage
 
 
 def terminal_language() -> InterfaceLanguage:
-    """Return the language of the user's locale: French, else English."""
+    """Return the language of the user's locale if it is supported, otherwise English."""
     locale = next(
         (value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), ""
     )

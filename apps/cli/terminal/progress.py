@@ -1,4 +1,4 @@
-"""How far an ingestion is: files, passages a second, and when it will be done."""
+"""Progress bars for ingestion: files, passages per second and time remaining."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +13,11 @@ from cognition.storage.resources import Resource
 from cognition.text.plural import pluralize
 
 
-class Progressing:
-    """Two bars: one of the files that are read, one of what is embedded after that.
+class IngestionProgress:
+    """Two progress bars: one for reading files, and one for the embedding that follows.
 
     Args:
-        bars: Where they are drawn.
+        bars: The display that draws the bars.
     """
 
     def __init__(self, bars: Progress) -> None:
@@ -26,12 +26,12 @@ class Progressing:
         self._shares: dict[str, float] = {}
         self._chunks: dict[str, int] = {}
         self._done = 0
-        self._began = monotonic()
-        self._reading = self._bar("taking")
+        self._started = monotonic()
+        self._reading = self._bar("storing")
         self._embedding: TaskID | None = None
 
     def add(self, resource: Resource) -> None:
-        """Draw a file that was stored; one that is given again is drawn once."""
+        """Add a file that was stored. A file with the same content is not counted twice."""
         if resource.id in self._sizes:
             return
         self._sizes[resource.id] = 1 if resource.settled else max(resource.size, 1)
@@ -39,8 +39,8 @@ class Progressing:
         self._done += resource.settled
         self._draw(resource.name)
 
-    def take(self, event: dict[str, Any]) -> None:
-        """Draw an event of the graph."""
+    def update(self, event: dict[str, Any]) -> None:
+        """Update the bars with an event of the graph."""
         id_ = event.get("resource_id", "")
         if id_ not in self._sizes:
             return
@@ -64,35 +64,35 @@ class Progressing:
             self._reading,
             description=printable(name)[:40],
             completed=read / sum(self._sizes.values()),
-            told=f"{self._done} of {files}{self._speed(sum(self._chunks.values()))}",
+            detail=f"{self._done} of {files}{self._speed(sum(self._chunks.values()))}",
         )
 
     def _embed(self, name: str, share: float, chunks: int) -> None:
         if self._embedding is None:
-            self._began = monotonic()
+            self._started = monotonic()
             self._embedding = self._bar(f"embedding {printable(name)[:30]}")
-        self._bars.update(self._embedding, completed=share, told=self._speed(chunks).lstrip(", "))
+        self._bars.update(self._embedding, completed=share, detail=self._speed(chunks).lstrip(", "))
 
     def _speed(self, chunks: int) -> str:
-        seconds = monotonic() - self._began
+        seconds = monotonic() - self._started
         return f", {chunks / seconds:,.0f} passages/s" if chunks and seconds else ""
 
     def _bar(self, description: str) -> TaskID:
-        return self._bars.add_task(description, total=1.0, told="")
+        return self._bars.add_task(description, total=1.0, detail="")
 
 
 @contextmanager
-def progressing(*, shown: bool) -> Iterator[Progressing]:
-    """Bars on standard error, gone at the end of the block.
+def show_progress(*, visible: bool) -> Iterator[IngestionProgress]:
+    """Show progress bars on standard error, and remove them when the block ends.
 
     Args:
-        shown: Whether there is a terminal to draw on.
+        visible: False to draw nothing, such as when there is no terminal.
     """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.fields[told]}"),
+        TextColumn("{task.fields[detail]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bars:
-        yield Progressing(bars)
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not visible) as bars:
+        yield IngestionProgress(bars)

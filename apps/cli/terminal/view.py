@@ -1,4 +1,4 @@
-"""How a turn looks: live on a terminal, plain in a pipe."""
+"""The display of a turn: live on a terminal, plain in a pipe."""
 
 import json
 import re
@@ -16,39 +16,39 @@ from cognition.text.plural import pluralize
 
 CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 DROPS = ("level", "retry", "fallback")
-"""Events after which what was streamed no longer counts."""
+"""Events that discard the text streamed before them."""
 
 INGESTED = {
-    "PUT_IN_CONTEXT": "read whole",
+    "PUT_IN_CONTEXT": "read in full",
     "VECTORIZED_SUM_UP": "searchable",
     "INDEXED": "registered only",
     "FAILED": "failed",
     "PENDING_INGESTION": "waiting",
 }
-"""What became of a file, in words."""
+"""The statuses of resources in words."""
 
 
 class View(Protocol):
-    """Where a chat is shown."""
+    """The display of a chat."""
 
     def note(self, text: str) -> None:
-        """Say something that is not part of the conversation."""
+        """Show a line that is not part of the conversation."""
         ...
 
     async def show(self, turn: AsyncIterator[Event]) -> TurnResult:
-        """Show a turn as it happens, and return its answer."""
+        """Show a turn as it happens and return its result."""
         ...
 
 
 class PlainView:
-    """Answers on standard output, all else on standard error."""
+    """Plain text: answers on standard output, everything else on standard error."""
 
     def note(self, text: str) -> None:
-        """Say something on standard error."""
+        """Print a line on standard error."""
         typer.echo(printable(text), err=True)
 
     async def show(self, turn: AsyncIterator[Event]) -> TurnResult:
-        """Print the answer when it is whole."""
+        """Print the answer once it is complete."""
         answer = TurnResult("")
         async for event in turn:
             if isinstance(event, Notice) and (line := notice_line(event.event)):
@@ -60,59 +60,59 @@ class PlainView:
 
 
 class TerminalView:
-    """Text as it is said, then the answer as Markdown; dim lines for what happens beside it."""
+    """A live view: streamed text, then the answer as Markdown, and dim lines for other events."""
 
     def __init__(self) -> None:
         self.console = Console(highlight=False)
 
     def note(self, text: str) -> None:
-        """Say something in a dim line."""
+        """Print a dim line."""
         self.console.print(Text(printable(text), style="dim"))
 
     async def show(self, turn: AsyncIterator[Event]) -> TurnResult:
-        """Stream the turn."""
-        said, reading, answer = "", "", TurnResult("")
+        """Stream a turn."""
+        streamed, reading, answer = "", "", TurnResult("")
         with Live(console=self.console, transient=True, refresh_per_second=12) as live:
             async for event in turn:
                 match event:
                     case Token(text):
-                        said += text
-                    case Notice({"type": "ingest"} as happened):
-                        said, reading = self._notice(happened, said), reading_line(happened)
-                    case Notice(happened):
-                        said = self._notice(happened, said)
+                        streamed += text
+                    case Notice({"type": "ingest"} as notice):
+                        streamed, reading = self._notice(notice, streamed), reading_line(notice)
+                    case Notice(notice):
+                        streamed = self._notice(notice, streamed)
                     case TurnResult():
-                        said, answer = "", event
-                live.update(self._tail(said or reading))
+                        streamed, answer = "", event
+                live.update(self._tail(streamed or reading))
         self._answer(answer)
         return answer
 
-    def _notice(self, event: dict[str, Any], said: str) -> str:
-        """Show an event above what is being said, and return what remains of that."""
+    def _notice(self, event: dict[str, Any], streamed: str) -> str:
+        """Show an event above the streamed text and return the text that remains."""
         if event["type"] in DROPS:
-            said = ""
-        elif event["type"] == "tool" and said:
-            self.console.print(Markdown(printable(said)))
-            said = ""
+            streamed = ""
+        elif event["type"] == "tool" and streamed:
+            self.console.print(Markdown(printable(streamed)))
+            streamed = ""
         if line := notice_line(event):
             self.note(line)
-        return said
+        return streamed
 
     def _answer(self, answer: TurnResult) -> None:
         text = printable(answer.text)
         failed = "error" in answer.account
         self.console.print(Text(text, style="red") if failed else Markdown(text))
 
-    def _tail(self, said: str) -> Text:
-        """The end of the text that fits on the screen: what has left it can't be drawn again."""
+    def _tail(self, streamed: str) -> Text:
+        """Return the end of the text that fits on the screen, because lines above it can't be redrawn."""
         width, height = self.console.size
-        shown = printable(said[-width * height :])
-        lines = Text(shown).wrap(self.console, width)
+        text = printable(streamed[-width * height :])
+        lines = Text(text).wrap(self.console, width)
         return Text("\n").join(lines[-max(height - 2, 1) :])
 
 
 def reading_line(event: dict[str, Any]) -> str:
-    """How far a file is, in one line; empty when it is done."""
+    """Return the progress of a file as a line, or an empty string if it is finished."""
     match event:
         case {"name": name, "step": "vectorize", "share": share}:
             return f"… {name}: {share:.0%}"
@@ -122,7 +122,7 @@ def reading_line(event: dict[str, Any]) -> str:
 
 
 def notice_line(event: dict[str, Any]) -> str:
-    """An event in one line; empty for those that nobody needs to see."""
+    """Return an event as a line, or an empty string for events that are not shown."""
     match event:
         case {"type": "level", "from": start, "to": target}:
             return f"↑ from {start} to {target}"
@@ -133,9 +133,9 @@ def notice_line(event: dict[str, Any]) -> str:
         case {"type": "skill", "action": action, "skill_id": skill_id}:
             return f"· skill {action}: {skill_id}"
         case {"type": "retry", "reason": reason}:
-            return f"… once more: {reason}"
+            return f"… retrying: {reason}"
         case {"type": "fallback", "model": model}:
-            return f"↓ {model} is down, another level stands in"
+            return f"↓ {model} is unavailable, using another level"
         case {"type": "ingest", "name": name, "status": status}:
             return f"· {name}: {INGESTED[status]}"
         case {"type": "council"}:
@@ -146,52 +146,52 @@ def notice_line(event: dict[str, Any]) -> str:
 
 
 def _delegation_line(event: dict[str, Any]) -> str:
-    who = event["sub_sid"]
+    agent = event["sub_sid"]
     match event:
         case {"event": "started", "role": role}:
-            return f"· {who} is at work ({role})"
+            return f"· {agent}: started ({role})"
         case {"event": "tool", "name": name, "status": "start"}:
-            return f"· {who}: {name}"
+            return f"· {agent}: {name}"
         case {"event": "level", "to": target}:
-            return f"↑ {who} goes on at {target}"
+            return f"↑ {agent}: moved to {target}"
         case {"event": "retry", "reason": reason}:
-            return f"… {who} once more: {reason}"
+            return f"… {agent} retries: {reason}"
         case {"event": "ended", "status": status}:
-            return f"· {who}: {status.replace('_', ' ')}"
+            return f"· {agent}: {status.replace('_', ' ')}"
     return ""
 
 
 def _council_line(event: dict[str, Any]) -> str:
     match event:
         case {"event": "convened", "roster": roster, "rounds": rounds}:
-            seated = ", ".join(f"{seat['alias']} ({seat['role']})" for seat in roster)
-            return f"· {seated}; {pluralize(rounds, 'round')}"
+            seats = ", ".join(f"{seat['alias']} ({seat['role']})" for seat in roster)
+            return f"· {seats}; {pluralize(rounds, 'round')}"
         case {"event": "failed"}:
             return "✗ the chat could not be summarised for the council"
         case {"event": "round", "round": current, "rounds": rounds}:
             return f"· round {current} of {rounds}"
         case {"event": "spoke", "alias": alias, "stance": stance, "confidence": confidence}:
-            sure = "" if confidence is None else f" ({confidence} %)"
-            return f"· {alias}: {stance or 'spoke'}{sure}"
+            suffix = "" if confidence is None else f" ({confidence} %)"
+            return f"· {alias}: {stance or 'spoke'}{suffix}"
         case {"event": "absent", "alias": alias, "reason": reason}:
             return f"✗ {alias} is absent: {reason}"
         case {"event": "retry", "who": who, "reason": reason}:
-            return f"… {who} once more: {reason}"
+            return f"… {who} retries: {reason}"
         case {"event": "synthesis", "level": level}:
             return f"· synthesis by {level}"
     return ""
 
 
-def show_told(told: dict[str, Any], text: str, *, as_json: bool) -> None:
-    """Print what was told: all of it as JSON, or a text that says it."""
-    typer.echo(json.dumps(told, ensure_ascii=False, indent=2) if as_json else printable(text))
+def print_result(result: dict[str, Any], text: str, *, as_json: bool) -> None:
+    """Print a result, either as JSON or as the given text."""
+    typer.echo(json.dumps(result, ensure_ascii=False, indent=2) if as_json else printable(text))
 
 
 def printable(text: str) -> str:
-    """The text without control characters, with which it could write anywhere on the terminal."""
+    """Return the text without control characters, which could write anywhere on the terminal."""
     return CONTROL.sub("", text.replace("\r\n", "\n"))
 
 
-def readable(text: str) -> str:
-    """An argument of the command line whose bytes were no UTF-8, as text."""
+def decode_argument(text: str) -> str:
+    """Return a command-line argument as valid text, with bytes that are not UTF-8 replaced."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""Long-term memory, one per user, kept across chats."""
+"""Long-term memory: one per user, shared by all of the user's chats."""

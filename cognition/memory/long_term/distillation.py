@@ -1,4 +1,4 @@
-"""What a model says of a fact before it is stored: its id, its themes, and what it is to a close one."""
+"""Distillation: a model assigns an id and tags to a new fact and compares it with similar facts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,32 +16,32 @@ from cognition.text.sanitize import clean
 
 WINDOW_TURNS = 20
 WINDOW_CHARACTERS = 8_000
-"""The most that is read of a conversation for one fact: its newest part."""
+"""Maximum part of a conversation to read for a fact: its newest turns and characters."""
 
 SECONDS: Final = 30.0
-"""How long the distillation model may take for one answer, retries included: the user's other writes wait."""
+"""Timeout of a distillation call, retries included. Short, because the user's other writes wait for it."""
 
-SAID_SHARE = 0.6
-"""Share of a fact's words that the user must have used for it to be the user's, where no model judges."""
+MIN_WORD_SHARE = 0.6
+"""Minimum share of a fact's words used by the user, to attribute it to the user without a model."""
 
 
 DISTILLED: Final = "distilled"
-"""In the artifact of a tool's result: the turns up to it were read by the distillation model.
+"""Key in a tool result's artifact: the distillation model has read the turns up to this result.
 
-It stands in the thread, so that it is true from the moment at which the write is part of the conversation, of
-every branch of it by itself, and gone with it.
+The mark is stored in the thread, so that it takes effect with the write, applies to each branch of the
+conversation separately, and is deleted with the thread.
 """
 
 
 @dataclass(frozen=True)
 class Classification:
-    """Where a fact belongs, and whose it is.
+    """The classification of a fact.
 
     Attributes:
-        memory_id: An existing memory's or a new one.
-        tags: Its themes.
-        origin: Who said it.
-        distilled: Whether the model read the turns.
+        memory_id: The id of an existing memory, or a new id.
+        tags: The topics of the fact.
+        origin: The source of the fact.
+        distilled: True if the model read the turns.
     """
 
     memory_id: str
@@ -51,7 +51,7 @@ class Classification:
 
 
 class Filing(BaseModel):
-    """What the model answers of a fact."""
+    """The model's classification of a fact."""
 
     memory_id: str
     tags: list[str] = []
@@ -59,33 +59,33 @@ class Filing(BaseModel):
 
     @field_validator("memory_id")
     @classmethod
-    def _is_snake_case(cls, value: str) -> str:
+    def _normalize_id(cls, value: str) -> str:
         if not (name := snake_case(value)):
-            msg = f"{value!r} is no id"
+            msg = f"invalid id {value!r}"
             raise ValueError(msg)
         return name
 
     @field_validator("tags")
     @classmethod
-    def _are_few(cls, value: list[str]) -> list[str]:
+    def _normalize_tags(cls, value: list[str]) -> list[str]:
         return list(dict.fromkeys(tag for tag in (tidy_name(tag).lower()[:40] for tag in value) if tag))[:4]
 
 
 class Verdict(BaseModel):
-    """What a newer fact is to an older one that is close."""
+    """The model's verdict on a newer fact that is similar to an older one."""
 
     verdict: Literal["same", "merge", "update", "distinct"]
     text: str = ""
 
 
 class Distiller:
-    """Asks the distillation model, and does without it when it can't be asked."""
+    """The distillation model, with a fallback for when it is unavailable."""
 
     def __init__(self, models: Models) -> None:
         self._models = models
 
     async def file(self, fact: str, turns: Sequence[AnyMessage], nearest: Sequence[Memory]) -> Classification:
-        """Where the fact belongs; without a model an id from the fact itself."""
+        """Classify a fact. Without a model, its id is derived from its text."""
         known = [(memory.memory_id, memory.fact) for memory in nearest]
         answer = await self._ask(FILE, file_request(fact, window_text(turns), known))
         try:
@@ -96,7 +96,7 @@ class Distiller:
         return Classification(filing.memory_id, filing.tags, origin, distilled=True)
 
     async def judge(self, older: str, newer: str) -> Verdict:
-        """What the newer fact is to the older; without a model it replaces it."""
+        """Compare a newer fact with an older one. Without a model, the newer fact replaces the older one."""
         answer = await self._ask(JUDGE, judge_request(older, newer))
         try:
             verdict = Verdict.model_validate_json(_json(answer))
@@ -111,13 +111,13 @@ class Distiller:
 
 
 def turn_window(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
-    """The running turn, and the complete ones before it that were not read for an earlier memory.
+    """Return the current turn and the complete turns before it that were not yet distilled.
 
     Args:
-        messages: The thread, oldest first.
+        messages: The messages of the thread, oldest first.
     """
-    *earlier, running = split_turns(messages)[-WINDOW_TURNS:] or [[]]
-    window = running
+    *earlier, current = split_turns(messages)[-WINDOW_TURNS:] or [[]]
+    window = current
     for turn in reversed(earlier):
         if any(map(_marks_distilled, turn)):
             break
@@ -127,7 +127,7 @@ def turn_window(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
 
 
 def window_text(turns: Sequence[AnyMessage]) -> str:
-    """The window as lines of speaker and text, the newest part of it; attachments by their names."""
+    """Format turns as lines of speaker and text, cut to the newest part. Attachments appear by name."""
     lines = []
     for message in turns:
         if isinstance(message, (HumanMessage, AIMessage)):
@@ -138,11 +138,11 @@ def window_text(turns: Sequence[AnyMessage]) -> str:
 
 
 def judged_origin(fact: str, turns: Sequence[AnyMessage]) -> Origin:
-    """Whose a fact is by its words: the user's if they wrote it, or used most of them."""
+    """Return the origin of a fact based on its words: the user's if the user wrote most of them."""
     texts = [message.text for message in turns if isinstance(message, HumanMessage)]
-    words, said = _words(fact), {word for text in texts for word in _words(text)}
+    words, user_words = _words(fact), {word for text in texts for word in _words(text)}
     verbatim = any(normalized(fact) in normalized(text) for text in texts)
-    mostly = len(words & said) >= SAID_SHARE * len(words)
+    mostly = len(words & user_words) >= MIN_WORD_SHARE * len(words)
     return "user" if words and (verbatim or mostly) else "assistant"
 
 
@@ -166,6 +166,6 @@ def _attachments(message: AnyMessage) -> list[str]:
 
 
 def _json(answer: str) -> str:
-    """The object in an answer, also when a model put a code fence around it."""
+    """Return the JSON object in an answer, which a model may have wrapped in a code fence."""
     start, end = answer.find("{"), answer.rfind("}")
     return answer[start : end + 1]

@@ -1,4 +1,4 @@
-"""The names of importances and artifacts as users read them. What is stored stays as it is."""
+"""Display names of importances and artifacts. Stored values are not affected."""
 
 from typing import Final
 
@@ -25,16 +25,16 @@ def importance_label(importance: int, language: InterfaceLanguage) -> str:
 
     Args:
         importance: 1 to 5.
-        language: The reader's.
+        language: The language of the interface.
     """
     return IMPORTANCES[language][importance - 1]
 
 
 def artifact_label(artifact_name: str, language: InterfaceLanguage) -> str:
-    """Return an artifact's name as its reader knows it.
+    """Return the display name of an artifact.
 
     Args:
         artifact_name: The stored name.
-        language: The reader's.
+        language: The language of the interface.
     """
     return ARTIFACTS[language].get(artifact_name, artifact_name)

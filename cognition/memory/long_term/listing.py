@@ -1,4 +1,4 @@
-"""Long-term memory as a person looks at it: plain JSON, the same on the command line and over HTTP."""
+"""Long-term memory as plain JSON, for the command line and the HTTP API."""
 
 from typing import Any, Final
 
@@ -7,9 +7,10 @@ from cognition.errors import InvalidInput
 from cognition.memory.long_term.memory import Memory
 from cognition.memory.long_term.store import LongTermMemory
 
-MOST_LISTED: Final = 100_000
+MAX_LISTED: Final = 100_000
+"""Maximum number of memories in a listing."""
 
-SHOWN: Final = (
+LISTED_FIELDS: Final = (
     "memory_id",
     "artifact_name",
     "fact",
@@ -31,18 +32,18 @@ async def list_memories(
     start_date: str = "",
     end_date: str = "",
 ) -> dict[str, Any]:
-    """A user's memories: newest first with counts, or with a query the ones that answer it, best first.
+    """List a user's memories, newest first with counts; with a query, search them, best match first.
 
     Raises:
-        InvalidInput: The user is blank, the limit is none, or a date can't be read.
+        InvalidInput: If the user is blank, or the limit or a date is invalid.
     """
-    if not 1 <= limit <= MOST_LISTED:
-        msg = f"limit {limit!r} must be from 1 to {MOST_LISTED:,}."
+    if not 1 <= limit <= MAX_LISTED:
+        msg = f"Invalid limit {limit!r}: expected an integer from 1 to {MAX_LISTED:,}."
         raise InvalidInput(msg)
     period = read_period(start_date, end_date)
     if query.strip():
-        found = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
-        rows = [{**_row(f.memory), "score": round(f.score, 3)} for f in found]
+        hits = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
+        rows = [{**_row(hit.memory), "score": round(hit.score, 3)} for hit in hits]
         return {"user_id": user_id, "query": query, "memories": rows}
     index = await memory.index(user_id, artifact_name=artifact_name, limit=limit, period=period)
     return {
@@ -55,20 +56,20 @@ async def list_memories(
 
 
 async def delete_memory(memory: LongTermMemory, user_id: str, memory_id: str) -> dict[str, Any]:
-    """Delete a memory for good; says whether there was one, else the ids that look like it."""
+    """Delete a memory permanently. Return whether it existed and, if not, the most similar ids."""
     deleted = await memory.delete(user_id, memory_id)
     return {"memory_id": memory_id, "found": deleted.found, "nearest": list(deleted.nearest)}
 
 
 async def undo_memory(memory: LongTermMemory, user_id: str, memory_id: str) -> dict[str, Any]:
-    """Bring back the text that a memory had before its last change; `memory` is None when there is none.
+    """Restore the previous text of a memory. `memory` is None if the memory does not exist.
 
     Raises:
-        InvalidInput: It has no older text.
+        InvalidInput: If the memory has no older text.
     """
     restored = await memory.undo(user_id, memory_id)
     return {"memory_id": memory_id, "memory": _row(restored) if restored else None}
 
 
 def _row(memory: Memory) -> dict[str, Any]:
-    return {name: getattr(memory, name) for name in SHOWN}
+    return {name: getattr(memory, name) for name in LISTED_FIELDS}

@@ -1,4 +1,4 @@
-"""A long-term memory: a fact under a meta-artifact, and how it is stored."""
+"""The long-term memory model: a fact in a meta-artifact, and its stored form."""
 
 import re
 import unicodedata
@@ -16,18 +16,20 @@ from cognition.vectors import CollectionSpec
 
 COLLECTION: Final = "echo_meta_artifacts"
 AXIOM: Final = 5
+"""The highest importance, reserved for what the user said."""
+
 KEPT_TEXTS: Final = 5
-"""How many older texts a memory keeps."""
+"""Number of older texts to keep per memory."""
 
 TEXT_KEY: Final = "text_key"
-"""The payload field that holds the `text_key` of the fact."""
+"""The payload field with the `text_key` of the fact."""
 
 Origin = Literal["user", "assistant", "document"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Memory:
-    """What is remembered of a user. Times are unix seconds, UTC."""
+    """A fact remembered about a user. Times are unix seconds."""
 
     user_id: str
     memory_id: str
@@ -37,38 +39,38 @@ class Memory:
     created_at: float
     updated_at: float
     chat_id: str = ""
-    """Where it was learnt; never a reason to delete it."""
+    """The chat it was learnt in. Closing that chat does not delete it."""
     tags: list[str] = field(default_factory=list)
     origin: Origin = "assistant"
     language: str = "en"
     last_recalled_at: float | None = None
     recall_count: int = 0
     superseded: list[dict[str, Any]] = field(default_factory=list)
-    """The last older texts, oldest first: what belonged to each, and `at`, when it was replaced."""
+    """The older texts, oldest first: the fields of each, and `at`, the time of its replacement."""
     embedding_model: str = ""
 
     @property
     def updated_on(self) -> str:
-        """The UTC date of its last change."""
+        """The UTC date of the last change."""
         return datetime.fromtimestamp(self.updated_at, UTC).date().isoformat()
 
     @property
     def point_id(self) -> str:
-        """The id of its point."""
+        """The id of the memory's point."""
         return point_id(self.user_id, self.memory_id)
 
     def payload(self) -> dict[str, Any]:
-        """The point's payload, with the key by which the same text is found again."""
+        """Return the point's payload, including the key for finding identical texts."""
         return {**asdict(self), TEXT_KEY: text_key(self.fact)}
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> "Memory":
-        """The memory that a payload holds."""
+        """Create a memory from a payload."""
         return cls(**{name.name: payload[name.name] for name in fields(cls) if name.name in payload})
 
 
 def collection_spec(stamp: Stamp) -> CollectionSpec:
-    """The collection of long-term memories for an embedding model."""
+    """Return the schema of the long-term memory collection for an embedding model."""
     return CollectionSpec(
         COLLECTION,
         stamp,
@@ -79,22 +81,22 @@ def collection_spec(stamp: Stamp) -> CollectionSpec:
 
 
 def point_id(user_id: str, memory_id: str) -> str:
-    """UUIDv5, DNS namespace, of `{user_id}_{memory_id}`.
+    """Return the UUIDv5 of `{user_id}_{memory_id}` in the DNS namespace.
 
-    Underscores of the user are doubled: a memory's id has no two in a row and none at its ends, so that `a`
-    with `b_c` and `a_b` with `c` are two points.
+    Underscores in the user id are doubled. Since a memory id has no consecutive, leading or trailing
+    underscores, `a` with `b_c` and `a_b` with `c` are different points.
 
     Raises:
-        InvalidInput: The user is nobody.
+        InvalidInput: If the user is blank, not a string, or not valid Unicode.
     """
     check_user(user_id)
     return str(uuid5(NAMESPACE_DNS, f"{user_id.replace('_', '__')}_{clean(memory_id)}"))
 
 
 def normalized(text: str) -> str:
-    """The text without what makes no difference: Unicode form, case and spaces.
+    """Normalise the Unicode form, case and whitespace of a text.
 
-    NFC, because NFKC would make `10²` the same as `102`.
+    Uses NFC, because NFKC would turn `10²` into `102`.
     """
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
@@ -104,30 +106,30 @@ BUILT_IN: Final = {
     for stored in (USER_PROFILE, LESSONS)
     for spelling in (stored, *(names[stored] for names in ARTIFACTS.values() if names))
 }
-"""The built-in artifacts by every name that stands for them."""
+"""The built-in artifacts, by each of their names in normalised form."""
 
 
 def text_key(text: str) -> str:
-    """The same for two texts that differ in nothing that matters."""
+    """Return a key that is equal for texts that differ only in Unicode form, case or whitespace."""
     return sha256(normalized(text).encode("utf-8", "replace")).hexdigest()
 
 
 def tidy_name(name: str) -> str:
-    """A name in one spelling: composed Unicode, straight apostrophes, single spaces and none around it.
+    """Normalise a name: composed Unicode, straight apostrophes, and single spaces without surrounding ones.
 
-    The two built-in artifacts are known in any case, and by their translations.
+    The two built-in artifacts are recognised in any case and by their translations.
     """
     tidy = " ".join(unicodedata.normalize("NFC", clean(name)).replace("’", "'").split())
     return BUILT_IN.get(normalized(tidy), tidy)
 
 
 def snake_case(name: str) -> str:
-    """A memory's id from any text: lower-case ASCII words with single underscores, at most 64 characters."""
+    """Convert a text to a memory id: lower-case ASCII words joined by underscores, up to 64 characters."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return "_".join(re.findall(r"[a-z0-9]+", plain))[:64].strip("_")
 
 
 def derived_id(fact: str) -> str:
-    """An id from the fact itself, so that the same fact always has the same one."""
+    """Derive a memory id from a fact; the same fact always gives the same id."""
     words = "_".join(snake_case(normalized(fact)).split("_")[:5])[:50].strip("_")
     return f"{words or 'memory'}_{text_key(fact)[:8]}"

@@ -1,4 +1,4 @@
-"""How memories are ranked: `relevance × weight of the importance`, and which are worth showing."""
+"""Ranking of memories by `relevance × importance weight`, and the threshold for showing them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from cognition.vectors import Scores
 from cognition.vectors.scores import normalize_by_max
 
 SIMILARITY_FLOOR: Final = 0.35
-"""Below this calibrated similarity a memory is shown only for its words."""
+"""Minimum calibrated similarity to show a memory, unless its words match strongly."""
 
 STRONG_SHARE: Final = 0.4
-"""From this share of the best that BM25 could give, a memory is shown for its words alone."""
+"""Minimum share of the highest possible BM25 score to show a memory for its words alone."""
 
 TERM_WEIGHT: Final = 1.9
-"""What BM25 gives a term of a short text beside its rarity (k = 1.2, b = 0.75)."""
+"""BM25 weight of a term in a short text, without its IDF (k = 1.2, b = 0.75)."""
 
 DENSE_SHARE: Final = 0.75
-"""The dense part of the fused score; the rest is lexical (`bench/recall.py` prints the curve)."""
+"""Share of the dense score in the fused score; the rest is lexical (`bench/recall.py` prints the curve)."""
 
 SHARPNESS: Final = 3.0
-"""The power that the fused score is raised to, so that importance can't drown relevance."""
+"""Exponent of the fused score, which keeps importance from outweighing relevance."""
 
 
 Vector = NDArray[np.floating[Any]]
@@ -32,12 +32,12 @@ Vector = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A memory that is worth showing.
+    """A memory that may be shown.
 
     Attributes:
-        id: Its point.
-        similarity: Calibrated cosine to the question, 0–1.
-        relevance: The fused and sharpened score, 0–1.
+        id: The id of its point.
+        similarity: The calibrated cosine to the query, from 0 to 1.
+        relevance: The fused score raised to `SHARPNESS`, from 0 to 1.
     """
 
     id: str
@@ -48,13 +48,13 @@ class Candidate:
 def candidates(
     scores: Scores, calibration: Calibration, terms: int, *, floor: bool = True
 ) -> list[Candidate]:
-    """The memories worth showing, with their relevance.
+    """Return the memories that may be shown, with their relevance.
 
     Args:
-        scores: Of all of the user's memories.
-        calibration: Of the embedding model.
-        terms: How many terms the question has.
-        floor: Whether those that don't answer it are left out.
+        scores: The scores of all of the user's memories.
+        calibration: The calibration of the embedding model.
+        terms: Number of terms in the query.
+        floor: False to include memories that don't answer the query.
     """
     similarity = calibration.similarity(scores.cosine, "question")
     relevance = relevances(similarity, scores.lexical)
@@ -66,36 +66,41 @@ def candidates(
 
 
 def answers(similarity: Vector, lexical: Vector, terms: int) -> NDArray[np.bool_]:
-    """Which memories answer a question: near in meaning, or with most of its rare words.
+    """Return a mask of the memories that answer a query: similar in meaning, or with most of its rare words.
 
     Args:
-        similarity: Calibrated cosines of all of a user's memories.
+        similarity: The calibrated cosines of all of a user's memories.
         lexical: Their BM25 scores.
-        terms: How many terms the question has.
+        terms: Number of terms in the query.
     """
-    rarest = np.log(1 + (len(lexical) - 0.5) / 1.5)  # the IDF of a term that one memory has
+    rarest = np.log(1 + (len(lexical) - 0.5) / 1.5)  # the IDF of a term in a single memory
     best = max(terms, 1) * rarest * TERM_WEIGHT
     return np.asarray((similarity >= SIMILARITY_FLOOR) | (lexical >= STRONG_SHARE * best))
 
 
 def relevances(similarity: Vector, lexical: Vector) -> NDArray[np.float64]:
-    """Fused and sharpened scores, 0–1: `(d · similarity + (1 - d) · lexical / best lexical) ** sharpness`.
+    """Return relevances from 0 to 1: `(d · similarity + (1 - d) · lexical / best lexical) ** sharpness`.
 
     Args:
-        similarity: Calibrated cosines.
-        lexical: BM25 scores.
+        similarity: The calibrated cosines.
+        lexical: The BM25 scores.
     """
     words = normalize_by_max(lexical)
     return np.asarray((DENSE_SHARE * similarity + (1 - DENSE_SHARE) * words) ** SHARPNESS, dtype=np.float64)
 
 
-def contenders(found: Sequence[Candidate], limit: int, weights: Sequence[float]) -> list[Candidate]:
-    """Those that may be among the `limit` best whatever their importance is.
+def contenders(hits: Sequence[Candidate], limit: int, weights: Sequence[float]) -> list[Candidate]:
+    """Return the candidates that may be among the `limit` best, whatever their importance.
 
-    A candidate stays if its relevance at the largest weight reaches the `limit`-th relevance at the smallest:
-    ranking them gives the same as ranking all.
+    A candidate is kept if its relevance at the highest weight reaches the `limit`-th relevance at the lowest.
+    Ranking these gives the same result as ranking all.
+
+    Args:
+        hits: The candidates.
+        limit: Maximum number of results.
+        weights: The weights of the importances.
     """
-    ordered = sorted(found, key=lambda candidate: -candidate.relevance)
+    ordered = sorted(hits, key=lambda candidate: -candidate.relevance)
     if len(ordered) <= limit:
         return ordered
     least = ordered[limit - 1].relevance * min(weights)

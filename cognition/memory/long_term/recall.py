@@ -1,4 +1,4 @@
-"""Finding memories: every memory of the user is scored, so that nothing important is lost to a cut-off."""
+"""Recall of memories. Scores all of the user's memories, so that no cut-off drops an important one."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,16 +16,17 @@ from cognition.vectors.bm25 import query_terms
 
 AXIOMS_IN_PROMPT = 10
 MATCHES_IN_PROMPT = 5
+"""Maximum numbers of axioms and of other memories to add to a prompt."""
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """A memory that a search found.
+    """A memory returned by a search.
 
     Attributes:
         memory: The memory.
-        score: `relevance × weight of its importance`.
-        similarity: Calibrated cosine to the question, 0–1.
+        score: `relevance × importance weight`.
+        similarity: The calibrated cosine to the query, from 0 to 1.
     """
 
     memory: Memory
@@ -35,13 +36,13 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Index:
-    """What a user's memories are, newest first.
+    """An index of a user's memories, newest first.
 
     Attributes:
-        memories: The first `limit` of them.
-        total: How many there are.
-        artifacts: How many each artifact has.
-        tags: How many each theme has.
+        memories: The first `limit` memories.
+        total: Number of all memories.
+        artifacts: Number of memories per artifact.
+        tags: Number of memories per tag.
     """
 
     memories: list[Memory]
@@ -51,12 +52,12 @@ class Index:
 
 
 class Recall:
-    """Searches a collection of memories.
+    """Search over a collection of memories.
 
     Args:
         collection: The memories.
-        embedder: The model of their vectors.
-        weights: What the importances 1–5 weigh.
+        embedder: The embedding model.
+        weights: The weights of the importances 1–5.
     """
 
     def __init__(self, collection: VectorCollection, embedder: Embedder, weights: Sequence[float]) -> None:
@@ -65,28 +66,28 @@ class Recall:
         self._weights = weights
 
     async def search(self, where: Filter, query: str, limit: int, *, floor: bool = True) -> list[Recalled]:
-        """The `limit` best of all memories in the filter, best first.
+        """Return the best memories that match the filter, best first.
 
         Args:
-            where: Whose memories, and which.
-            query: The question.
-            limit: How many at most.
-            floor: Whether a memory that doesn't answer the question is left out.
+            where: The user and other conditions.
+            query: The search query.
+            limit: Maximum number of results.
+            floor: False to include memories that don't answer the query.
         """
-        found = await self._candidates(where, head_and_tail(clean(query)), floor=floor)
-        if not found:
+        hits = await self._candidates(where, head_and_tail(clean(query)), floor=floor)
+        if not hits:
             return []
-        kept = {candidate.id: candidate for candidate in contenders(found, limit, self._weights)}
+        kept = {candidate.id: candidate for candidate in contenders(hits, limit, self._weights)}
         records = await self._collection.retrieve(where.user_id, list(kept))
         ranked = [self._recalled(Memory.from_payload(r.payload), kept[r.id]) for r in records]
         ranked.sort(key=lambda recalled: (-recalled.score, recalled.memory.memory_id))
         return ranked[:limit]
 
     async def for_prompt(self, user_id: str, text: str) -> list[str]:
-        """Ids of the user's axioms, newest first, and of the best matches of a text.
+        """Return the ids of the user's newest axioms, followed by the best matches for a text.
 
-        Without a floor: the model reads a handful of lines and passes over what doesn't fit, and a short fact
-        is often far from the question that it answers.
+        There is no similarity floor: the model can ignore a few irrelevant lines, while a short fact is often
+        far from the question it answers.
         """
         axioms = Filter(user_id, equals={"memory_importance": AXIOM})
         records = await self._collection.scroll(axioms, AXIOMS_IN_PROMPT, order_by="updated_at")
@@ -95,7 +96,7 @@ class Recall:
         return list(dict.fromkeys(ids))
 
     async def index(self, where: Filter, limit: int) -> Index:
-        """The memories in the filter, newest first, with what they are about."""
+        """Return the memories that match the filter, newest first, with counts per artifact and tag."""
         records = await self._collection.scroll(where, limit, order_by="updated_at")
         return Index(
             [Memory.from_payload(record.payload) for record in records],
@@ -119,7 +120,7 @@ class Recall:
 
 
 def filter_of(user_id: str, artifact_name: str = "", period: Period | None = None) -> Filter:
-    """The filter of a search."""
+    """Return the filter for a search, limited to an artifact and a period if given."""
     name = tidy_name(artifact_name)
     equals = {"artifact_name": name} if name else {}
     between = {"updated_at": (period.start, period.end)} if period else {}
@@ -127,6 +128,6 @@ def filter_of(user_id: str, artifact_name: str = "", period: Period | None = Non
 
 
 def _terms(query: str, languages: set[str]) -> tuple[SparseVector, int]:
-    """The words of a question in the stored languages and in its own, and how many it has in its own."""
+    """Return the terms of a query in all languages, and the number of terms in its own language."""
     own = detect_language(query)
     return query_terms(query, own, languages), len(query_terms(query, own).indices)

@@ -1,4 +1,4 @@
-"""Long-term memory: what is remembered of each user, over all their chats."""
+"""Long-term memory: the facts remembered about each user, shared by all of the user's chats."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -22,15 +22,16 @@ from cognition.settings import Settings
 from cognition.vectors import Filter, VectorCollection, VectorEngine
 
 IMPORT_BATCH = 64
+"""Number of memories to embed and store at a time during an import."""
 
 
 @dataclass(frozen=True)
 class Deleted:
-    """What a deletion found.
+    """The result of a deletion.
 
     Attributes:
-        found: Whether a memory had the id.
-        nearest: Ids of the user's that look like it.
+        found: True if the memory existed.
+        nearest: The most similar ids of the user's memories, if it did not exist.
     """
 
     found: bool
@@ -38,7 +39,7 @@ class Deleted:
 
 
 class LongTermMemory:
-    """The memories of every user; each call is for one of them. A blank user is refused."""
+    """The memories of all users. Each call concerns one user, who must not be blank."""
 
     def __init__(
         self,
@@ -58,10 +59,10 @@ class LongTermMemory:
     async def open(
         cls, engine: VectorEngine, embedder: Embedder, settings: Settings, models: Models
     ) -> "LongTermMemory":
-        """Open the collection, or make it.
+        """Open the collection, creating it if it does not exist.
 
         Raises:
-            StampMismatch: It was filled by another embedding model.
+            StampMismatch: If its vectors were created with another embedding model.
         """
         collection = await engine.collection(collection_spec(embedder.stamp))
         writer = Writer(collection, embedder, Distiller(models))
@@ -79,7 +80,7 @@ class LongTermMemory:
         messages: Sequence[AnyMessage] = (),
         shown: Collection[str] = (),
     ) -> WriteResult:
-        """Store a fact, or fuse it with a memory that it belongs to; see `Writer.write`."""
+        """Store a fact, or fuse it with an existing memory; see `Writer.write`."""
         check_user(user_id)
         return await self._writer.write(user_id, chat_id, artifact_name, fact, importance, messages, shown)
 
@@ -92,43 +93,43 @@ class LongTermMemory:
         limit: int = 20,
         period: Period | None = None,
     ) -> list[Recalled]:
-        """The memories that answer a query, best first; none when nothing does.
+        """Return the memories that answer a query, best first; empty if none does.
 
         Raises:
-            InvalidInput: The user or the limit can't be meant.
+            InvalidInput: If the user or the limit is invalid.
         """
         check_limit("limit", limit)
         return await self._recall.search(filter_of(user_id, artifact_name, period), query, limit)
 
     async def note_recall(self, user_id: str, recalled: Sequence[Recalled]) -> None:
-        """Take down that memories were asked for, which lengthens their life."""
-        for found in recalled:
-            memory = found.memory
-            noted = {"last_recalled_at": now(), "recall_count": memory.recall_count + 1}
-            await self._collection.set_payload(Filter(user_id, ids=[memory.point_id]), noted)
+        """Update the recall count and time of memories that a search returned."""
+        for hit in recalled:
+            memory = hit.memory
+            payload = {"last_recalled_at": now(), "recall_count": memory.recall_count + 1}
+            await self._collection.set_payload(Filter(user_id, ids=[memory.point_id]), payload)
 
     async def index(
         self, user_id: str, *, artifact_name: str = "", limit: int = 20, period: Period | None = None
     ) -> Index:
-        """The memories newest first, with counts per artifact and theme.
+        """Return the memories, newest first, with counts per artifact and tag.
 
         Raises:
-            InvalidInput: The user or the limit can't be meant.
+            InvalidInput: If the user or the limit is invalid.
         """
         check_limit("limit", limit)
         return await self._recall.index(filter_of(user_id, artifact_name, period), limit)
 
     async def recall(self, user_id: str, text: str) -> list[str]:
-        """Ids of what belongs under a message: the user's axioms, then its best matches."""
+        """Return the ids of the memories to add to a message: the user's axioms, then its best matches."""
         return await self._recall.for_prompt(user_id, text)
 
     async def fetch(self, user_id: str, memory_ids: Sequence[str]) -> list[Memory]:
-        """The memories of these ids that exist, in that order."""
+        """Return the memories with these ids, in this order; unknown ids are skipped."""
         records = await self._collection.retrieve(user_id, [point_id(user_id, id_) for id_ in memory_ids])
         return [Memory.from_payload(record.payload) for record in records]
 
     async def delete(self, user_id: str, memory_id: str) -> Deleted:
-        """Delete a memory for good."""
+        """Delete a memory permanently."""
         check_user(user_id)
         if await self._writer.delete(user_id, memory_id):
             return Deleted(found=True)
@@ -136,21 +137,22 @@ class LongTermMemory:
         return Deleted(found=False, nearest=await asyncio.to_thread(_nearest_ids, memory_id, ids))
 
     async def undo(self, user_id: str, memory_id: str) -> Memory | None:
-        """Bring the last older text of a memory back; None when there is no such memory."""
+        """Restore the last older text of a memory. Return None if the memory does not exist."""
         check_user(user_id)
         return await self._writer.undo(user_id, memory_id)
 
     async def import_many(self, memories: Sequence[Memory]) -> None:
-        """Store memories as they are, without distillation or fusion; one with a known id replaces it.
+        """Store memories without distillation or fusion, replacing those with the same id.
 
         Raises:
-            InvalidInput: A user is blank, or an id not in snake case: two users' memories could be one point.
-                Nothing of the call is stored.
+            InvalidInput: If a user is blank, or an id is not in snake case, in which case memories of two
+                users could share a point. Nothing is stored.
         """
         for memory in memories:
             check_user(memory.user_id)
             if not memory.memory_id or memory.memory_id != snake_case(memory.memory_id):
-                msg = f"The memory_id {short_repr(memory.memory_id)} is none: write it like home_city."
+                value = short_repr(memory.memory_id)
+                msg = f"Invalid memory_id {value}: expected snake case, such as home_city."
                 raise InvalidInput(msg)
         model = self._embedder.stamp.model
         stamped = [replace(memory, embedding_model=model) for memory in memories]
@@ -160,10 +162,10 @@ class LongTermMemory:
             await self._collection.upsert([memory_point(m, v) for m, v in zip(batch, vectors, strict=True)])
 
     async def aclose(self) -> None:
-        """Close the collection and let go of the folder."""
+        """Close the collection and release the home folder."""
         await self._engine.aclose()
 
 
 def _nearest_ids(memory_id: str, ids: Sequence[str]) -> list[str]:
-    """The ids that are written most like one."""
+    """Return the ids with the most similar spelling."""
     return get_close_matches(memory_id, ids, n=5, cutoff=0.3)

@@ -1,4 +1,4 @@
-"""Writing a memory: what is refused, where a fact is filed, and how it is fused with what is known."""
+"""Writing memories: validation, distillation of the fact, and fusion with existing memories."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -31,19 +31,20 @@ from cognition.vectors.bm25 import document_terms
 
 LONGEST_FACT: Final = 1_500
 LONGEST_NAME: Final = 100
+"""Maximum lengths of a fact and of an artifact's name in characters."""
 NEAREST: Final = 5
-"""How many near memories the distillation model sees, and how many close ones it may judge."""
+"""Number of similar memories that the distillation model sees, and may compare with the fact."""
 
 
 @dataclass(frozen=True)
 class WriteResult:
-    """What became of a fact.
+    """The result of writing a fact.
 
     Attributes:
-        memory: The memory as it is stored now.
-        outcome: What was done.
-        note: What the writer should know of it beside that; empty when there is nothing.
-        distilled: Whether the distillation model read the turns that the fact comes from.
+        memory: The stored memory.
+        outcome: The kind of write.
+        note: An additional note for the caller; empty if none.
+        distilled: True if the distillation model read the turns that the fact comes from.
     """
 
     memory: Memory
@@ -54,18 +55,18 @@ class WriteResult:
 
 @dataclass(frozen=True)
 class _Decision:
-    """What becomes of a fact, before anything is stored."""
+    """A decision on how to store a fact."""
 
     outcome: FusionOutcome
     memory: Memory
     """The memory to store."""
     older: Memory | None = None
-    """The memory it takes the place of."""
+    """The memory it replaces."""
     note: str = ""
 
 
 class Writer:
-    """Writes to a collection of memories; two writes for one user wait for each other."""
+    """The writer of a collection of memories. Serialises the writes of each user."""
 
     def __init__(self, collection: VectorCollection, embedder: Embedder, distiller: Distiller) -> None:
         self._collection = collection
@@ -83,20 +84,20 @@ class Writer:
         messages: Sequence[AnyMessage],
         shown: Collection[str],
     ) -> WriteResult:
-        """Store a fact, or fuse it with a memory that it belongs to.
+        """Store a fact, or fuse it with an existing memory.
 
         Args:
-            user_id: Whose memory.
-            chat_id: Where it was learnt.
-            artifact_name: Which kind of memory.
-            fact: The text, kept verbatim.
-            importance: 1–5.
-            messages: The thread that it comes from, oldest first.
-            shown: Ids of memories that a search showed in this turn: what comes back verbatim isn't stored
-                again.
+            user_id: The user.
+            chat_id: The chat in which the fact was learnt.
+            artifact_name: The artifact to store it in.
+            fact: The text, stored verbatim.
+            importance: The importance, from 1 to 5.
+            messages: The messages of the thread it comes from, oldest first.
+            shown: Ids of memories shown by a search in this turn. If the fact repeats one verbatim, nothing
+                is stored.
 
         Raises:
-            InvalidInput: The importance, the name or the fact can't be meant.
+            InvalidInput: If the importance, the name or the fact is invalid.
         """
         level = checked_importance(importance)
         fact, artifact_name = checked_fact(fact), checked_name(artifact_name)
@@ -106,17 +107,17 @@ class Writer:
                 return WriteResult(same, "known")
             vector = (await self._embedder.aembed([fact], "passage"))[0]
             near = await self._nearest(Filter(user_id), vector)
-            filed = await self._distiller.file(fact, turn_window(messages), [n.memory for n in near])
+            classification = await self._distiller.file(fact, turn_window(messages), [n.memory for n in near])
             written_at = now()
             new = Memory(
                 user_id=user_id,
                 chat_id=clean(chat_id),
-                memory_id=filed.memory_id,
+                memory_id=classification.memory_id,
                 artifact_name=artifact_name,
                 fact=fact,
                 memory_importance=level,
-                tags=filed.tags,
-                origin=filed.origin,
+                tags=classification.tags,
+                origin=classification.origin,
                 language=await asyncio.to_thread(detect_language, fact),
                 created_at=written_at,
                 updated_at=written_at,
@@ -124,30 +125,30 @@ class Writer:
             )
             decision = await self._decide(new, vector, same)
             written = await self._store(decision, new, vector)
-        return replace(written, distilled=filed.distilled)
+        return replace(written, distilled=classification.distilled)
 
     async def undo(self, user_id: str, memory_id: str) -> Memory | None:
-        """Bring the last older text of a memory back; None when there is no such memory.
+        """Restore the last older text of a memory. Return None if the memory does not exist.
 
         Raises:
-            InvalidInput: It has no older text.
+            InvalidInput: If the memory has no older text.
         """
         async with self._locks.held(user_id):
-            found = await self._collection.retrieve(user_id, [point_id(user_id, memory_id)])
-            if not found:
+            records = await self._collection.retrieve(user_id, [point_id(user_id, memory_id)])
+            if not records:
                 return None
-            memory = undone(Memory.from_payload(found[0].payload), now())
+            memory = undone(Memory.from_payload(records[0].payload), now())
             vector = (await self._embedder.aembed([memory.fact], "passage"))[0]
             await self._collection.upsert([memory_point(memory, vector)])
             return memory
 
     async def delete(self, user_id: str, memory_id: str) -> bool:
-        """Delete a memory for good, and not in the middle of a write that would store it again."""
+        """Delete a memory permanently, after waiting for a running write that could store it again."""
         async with self._locks.held(user_id):
             return bool(await self._collection.delete(Filter(user_id, ids=[point_id(user_id, memory_id)])))
 
     async def _decide(self, new: Memory, vector: Vector, same: Memory | None) -> _Decision:
-        """Decide what becomes of a fact: the first of the four steps of fusion that applies."""
+        """Decide how to store a fact: the first applicable step of the four steps of fusion."""
         if same:
             return _Decision("refreshed", refreshed(same, within_origin(new)), same)
         own = next(iter(await self._nearest(Filter(new.user_id, ids=[new.point_id]), vector)), None)
@@ -155,18 +156,18 @@ class Writer:
             return _Decision("replaced", replaced(own.memory, new), own.memory)
         note = ""
         if own:
-            free = await self._free_id(new)
-            note = f"The id {new.memory_id!r} is another memory's, so this one is {free!r}."
-            new = replace(new, memory_id=free)
-        kin = Filter(new.user_id, equals={"artifact_name": new.artifact_name})
-        for near in await self._nearest(kin, vector):
+            unused = await self._unused_id(new)
+            note = f"The id {new.memory_id!r} belongs to another memory, so this one is stored as {unused!r}."
+            new = replace(new, memory_id=unused)
+        same_artifact = Filter(new.user_id, equals={"artifact_name": new.artifact_name})
+        for near in await self._nearest(same_artifact, vector):
             close = near.similarity >= CLOSE_SIMILARITY
             if close and (decision := await self._judge(new, near.memory)):
                 return decision
         return _Decision("new", within_origin(new), note=note)
 
     async def _judge(self, new: Memory, older: Memory) -> _Decision | None:
-        """Decide by the model's verdict on two close facts; None when they are distinct."""
+        """Decide by the model's verdict on two similar facts. Return None if they are distinct."""
         verdict = await self._distiller.judge(older.fact, new.fact)
         match verdict.verdict:
             case "same":
@@ -181,7 +182,7 @@ class Writer:
                 return None
 
     async def _nearest(self, where: Filter, vector: Vector) -> list[Near]:
-        """The nearest memories of a filter, nearest first."""
+        """Return the most similar memories that match the filter, most similar first."""
         hits = await self._collection.nearest(where, vector, NEAREST)
         cosines = {hit.id: hit.cosine for hit in hits}
         records = await self._collection.retrieve(where.user_id, list(cosines))
@@ -189,46 +190,46 @@ class Writer:
         return [Near(Memory.from_payload(r.payload), similarity(cosines[r.id], "facts")) for r in records]
 
     async def _with_text(self, user_id: str, fact: str) -> Memory | None:
-        """The user's memory of the same text, whatever its id and artifact."""
-        found = await self._collection.scroll(Filter(user_id, equals={TEXT_KEY: text_key(fact)}), 1)
-        return Memory.from_payload(found[0].payload) if found else None
+        """Return the user's memory with the same text, whatever its id and artifact."""
+        records = await self._collection.scroll(Filter(user_id, equals={TEXT_KEY: text_key(fact)}), 1)
+        return Memory.from_payload(records[0].payload) if records else None
 
-    async def _free_id(self, new: Memory) -> str:
+    async def _unused_id(self, new: Memory) -> str:
         stem, number = new.memory_id[:60].strip("_"), 2
         while await self._collection.retrieve(new.user_id, [point_id(new.user_id, f"{stem}_{number}")]):
             number += 1
         return f"{stem}_{number}"
 
     async def _store(self, decision: _Decision, new: Memory, vector: Vector) -> WriteResult:
-        """Store the outcome of a decision, and say if its importance was lowered.
+        """Store the memory of a decision, and add a note if its importance was lowered.
 
         Args:
-            decision: What becomes of the fact.
-            new: The fact as it came.
-            vector: Its embedding.
+            decision: The decision.
+            new: The fact as submitted.
+            vector: The fact's embedding.
         """
         memory = decision.memory
         if memory.fact != new.fact:
             vector = (await self._embedder.aembed([memory.fact], "passage"))[0]
         await self._collection.upsert([memory_point(memory, vector)])
-        asked = max(each.memory_importance for each in (new, decision.older) if each)
+        requested = max(each.memory_importance for each in (new, decision.older) if each)
         lowered = (
             f"Stored with importance {memory.memory_importance}: {AXIOM} is reserved for what the user said."
         )
-        notes = [decision.note, lowered if memory.memory_importance < asked else ""]
+        notes = [decision.note, lowered if memory.memory_importance < requested else ""]
         return WriteResult(memory, decision.outcome, " ".join(filter(None, notes)))
 
 
 def memory_point(memory: Memory, vector: Vector) -> Point:
-    """A memory as it is stored."""
+    """Return the point to store for a memory."""
     return Point(memory.point_id, vector, document_terms(memory.fact, memory.language), memory.payload())
 
 
 def checked_importance(importance: object) -> int:
-    """The importance, if it is one.
+    """Return the importance after checking it.
 
     Raises:
-        InvalidInput: It is no whole number from 1 to 5; true, "3" and 3.7 are none.
+        InvalidInput: If it is not an integer from 1 to 5. Booleans, strings and floats are invalid.
     """
     if (
         isinstance(importance, bool)
@@ -241,37 +242,37 @@ def checked_importance(importance: object) -> int:
 
 
 def checked_fact(fact: str) -> str:
-    """The fact without what can't be stored, and without spaces around it.
+    """Return the sanitised fact, without surrounding whitespace.
 
     Raises:
-        InvalidInput: It is blank or too long.
+        InvalidInput: If it is blank or too long.
     """
     fact = clean(fact).strip()
-    if not _is_legible(fact):
-        msg = "The fact is empty: say in one sentence what is to be remembered."
+    if not _has_visible_characters(fact):
+        msg = "The fact is empty: state what to remember in one sentence."
         raise InvalidInput(msg)
     if len(fact) > LONGEST_FACT:
         msg = (
-            f"The fact has {len(fact):,} characters, and a memory holds {LONGEST_FACT:,}: remember its "
-            "essence, and keep the whole text with `save_session_context`."
+            f"The fact has {len(fact):,} characters, but the limit is {LONGEST_FACT:,}. Remember only its "
+            "essence, and save the full text with `save_session_context`."
         )
         raise InvalidInput(msg)
     return fact
 
 
 def checked_name(artifact_name: str) -> str:
-    """The artifact's name without spaces around it.
+    """Return the normalised name of an artifact.
 
     Raises:
-        InvalidInput: It is blank or no name.
+        InvalidInput: If it is blank or too long.
     """
     name = tidy_name(artifact_name)
-    if not _is_legible(name) or len(name) > LONGEST_NAME:
-        msg = f"The artifact_name {short_repr(name)} is no name: give one of 1 to {LONGEST_NAME} characters."
+    if not _has_visible_characters(name) or len(name) > LONGEST_NAME:
+        msg = f"Invalid artifact_name {short_repr(name)}: expected 1 to {LONGEST_NAME} characters."
         raise InvalidInput(msg)
     return name
 
 
-def _is_legible(text: str) -> bool:
-    """Whether anything can be seen of a text."""
+def _has_visible_characters(text: str) -> bool:
+    """Return True if a text contains a visible character."""
     return any(char.isprintable() and not char.isspace() for char in text)

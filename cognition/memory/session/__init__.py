@@ -1,1 +1,1 @@
-"""Session memory: the searchable sources of one chat."""
+"""Session memory: the searchable sources of each chat."""

@@ -1,4 +1,4 @@
-"""The catalogue of session memory: the sources of each chat, and which of their versions is shown."""
+"""The catalogue of session memory: the sources of each chat and their visible versions."""
 
 import json
 from collections.abc import Sequence
@@ -10,54 +10,60 @@ from cognition.dates import Period
 from cognition.storage.sqlite.database import Database
 
 State = Literal["WRITING", "INDEXING", "READY", "REMOVED"]
-"""Being written; found by its words while embeddings are added; whole; its points are to be cleared.
+"""The state of a version.
 
-Of each source the READY version is shown, and while there is none the INDEXING one."""
+- WRITING: its points are being written; it is not visible yet.
+- INDEXING: lexical search finds it while its embeddings are being added.
+- READY: complete.
+- REMOVED: its points are waiting to be deleted.
 
-SHOWN: Final = """(s.state = 'READY' OR s.state = 'INDEXING' AND NOT EXISTS (
+The READY version of a source is visible or, if there is none, the INDEXING version."""
+
+VISIBLE: Final = """(s.state = 'READY' OR s.state = 'INDEXING' AND NOT EXISTS (
     SELECT 1 FROM sources AS r WHERE r.user_id = s.user_id AND r.chat_id = s.chat_id
     AND r.source_id = s.source_id AND r.state = 'READY'))"""
+"""SQL condition for the visible versions."""
 
 SCOPE: Final = "s.user_id = :user_id AND (:chat_id IS NULL OR s.chat_id = :chat_id)"
-"""The sources of one chat, or with NULL of all chats of the user."""
+"""SQL condition for the sources of a chat, or of all chats of the user if the chat is NULL."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A text that a chat holds, in one version. Times are unix seconds, UTC."""
+    """A version of a text in session memory. Times are unix seconds."""
 
     user_id: str
     chat_id: str
     source_id: str
     version: int = 0
-    """Larger than that of everything that was begun before."""
+    """Increases with every version in the table."""
     state: State = "WRITING"
     name: str = ""
     sha256: str = ""
     chunks: int = 0
     embedded: int = 0
-    """How many chunks, from the first on, have their embedding."""
+    """Number of embedded chunks, counted from the first."""
     characters: int = 0
     lines: int = 0
     first_at: float = 0.0
     last_at: float = 0.0
     tags: list[str] = field(default_factory=list)
     languages: list[str] = field(default_factory=list)
-    """In which its chunks are stemmed."""
+    """The languages in which its chunks are stemmed."""
     preview: str = ""
     indexed_at: float = 0.0
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Which versions a reader sees from now on, whatever is written meanwhile.
+    """A consistent view of the catalogue for a reader, unaffected by later writes.
 
     Attributes:
-        last: No version beyond this one.
-        hidden: Nor these.
-        sources: How many sources there are.
-        languages: Those of their chunks.
-        indexing: Sources whose embeddings are not all there.
+        last: The last version to include.
+        hidden: Versions up to `last` to exclude.
+        sources: Number of visible sources.
+        languages: The languages of their chunks.
+        indexing: The visible sources whose embeddings are incomplete.
     """
 
     last: int
@@ -69,24 +75,24 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Listing:
-    """The newest sources, and how many there are."""
+    """A page of the newest sources, and the total number."""
 
     sources: list[Source]
     total: int
 
 
 class SourceTable:
-    """The table of sources. Blocking: call it in a thread.
+    """The table of sources. Blocking: call it from a worker thread.
 
     Args:
-        database: The folder's database.
+        database: The database of the home folder.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def begin(self, source: Source) -> int:
-        """Take down a version whose points are about to be written; returns its number."""
+        """Insert a version whose points are about to be written. Return its number."""
         values = {**vars(source), "tags": json.dumps(source.tags), "languages": json.dumps(source.languages)}
         del values["version"]
         names = ", ".join(values)
@@ -97,9 +103,9 @@ class SourceTable:
     def finish(
         self, version: int, state: State, *, chunks: int, embedded: int, languages: Sequence[str]
     ) -> bool:
-        """Show a version whose points are written, in place of the older ones; False if it was removed.
+        """Make a written version visible and remove the older ones. Return False if it was removed.
 
-        An INDEXING version leaves the READY one in its place until it is READY itself.
+        An INDEXING version replaces the READY one only when it becomes READY itself.
         """
         written = {"chunks": chunks, "embedded": embedded, "languages": json.dumps(sorted(languages))}
         sql = (
@@ -109,7 +115,7 @@ class SourceTable:
         return self._replace(sql, {"version": version, "state": state, **written})
 
     def complete(self, version: int) -> bool:
-        """Make an INDEXING version READY, in place of the older ones; False if it was removed."""
+        """Mark an INDEXING version READY and remove the older ones. Return False if it was removed."""
         sql = (
             "UPDATE sources SET state = :state WHERE version = :version AND state = 'INDEXING' "
             "RETURNING version"
@@ -130,24 +136,24 @@ class SourceTable:
         return changed
 
     def advance(self, version: int, embedded: int) -> None:
-        """Take down how many chunks of a version have their embedding."""
+        """Record the number of embedded chunks of a version."""
         self._database.rows("UPDATE sources SET embedded = ? WHERE version = ?", (embedded, version))
 
     def turns(self, user_id: str, chat_id: str) -> set[str]:
-        """The last messages of the turns of a chat that are stored."""
+        """Return the ids of the last messages of a chat's indexed turns."""
         sql = "SELECT message_id FROM indexed_turns WHERE user_id = ? AND chat_id = ?"
         return {row["message_id"] for row in self._database.rows(sql, (user_id, chat_id))}
 
     def grow(self, version: int, by: Source, message_ids: Sequence[str]) -> bool:
-        """Take down the turns that were added to a conversation, and mark them as stored.
+        """Record the turns added to a conversation, and mark them as indexed.
 
         Args:
-            version: The conversation's.
-            by: Whose, and how much there is more of what a source has.
-            message_ids: The last message of each turn.
+            version: The version of the conversation.
+            by: The added turns as a source: its counts are added to the conversation's.
+            message_ids: The id of the last message of each turn.
 
         Returns:
-            Whether it was still there: nothing is changed of one that was removed.
+            False if the conversation was removed meanwhile, in which case nothing is changed.
         """
         with self._database.transaction():
             sql = "SELECT * FROM sources WHERE version = ? AND state = 'READY'"
@@ -171,12 +177,12 @@ class SourceTable:
         return True
 
     def state(self, version: int) -> State | None:
-        """The state of a version; None when it is gone."""
+        """Return the state of a version, or None if it does not exist."""
         rows = self._database.rows("SELECT state FROM sources WHERE version = ?", (version,))
         return rows[0]["state"] if rows else None
 
     def newest(self, user_id: str, chat_id: str, source_id: str) -> Source | None:
-        """The newest version of a source that is whole or on its way to it."""
+        """Return the newest READY or INDEXING version of a source, or None."""
         rows = self._database.rows(
             "SELECT * FROM sources WHERE user_id = ? AND chat_id = ? AND source_id = ? "
             "AND state IN ('READY', 'INDEXING') ORDER BY version DESC LIMIT 1",
@@ -184,34 +190,44 @@ class SourceTable:
         )
         return _source(rows[0]) if rows else None
 
-    def shown(self, user_id: str, chat_id: str | None, source_id: str) -> list[Source]:
-        """The shown version of a source, one for each chat that has it."""
-        sql = f"SELECT * FROM sources AS s WHERE {SCOPE} AND s.source_id = :source_id AND {SHOWN}"
+    def visible(self, user_id: str, chat_id: str | None, source_id: str) -> list[Source]:
+        """Return the visible version of a source, for each chat that has it."""
+        sql = f"SELECT * FROM sources AS s WHERE {SCOPE} AND s.source_id = :source_id AND {VISIBLE}"
         values = {"user_id": user_id, "chat_id": chat_id, "source_id": source_id}
         return [_source(row) for row in self._database.rows(sql, values)]
 
     def view(self, user_id: str, chat_id: str | None, source_id: str = "") -> Snapshot:
-        """What a reader sees of a scope, or of one source in it."""
+        """Return a snapshot of a chat, or of all chats if None; optionally of one source."""
         scope = f"FROM sources AS s WHERE {SCOPE} AND (:source_id = '' OR s.source_id = :source_id)"
         values = {"user_id": user_id, "chat_id": chat_id, "source_id": source_id}
         with self._database.transaction():
             rows = self._database.rows
             last = rows("SELECT max(seq) AS last FROM sqlite_sequence WHERE name = 'sources'")[0]["last"]
-            hidden = rows(f"SELECT version {scope} AND NOT {SHOWN}", values)
-            shown = rows(f"SELECT languages, count(*) AS many {scope} AND {SHOWN} GROUP BY languages", values)
-            indexing = rows(f"SELECT * {scope} AND {SHOWN} AND s.state = 'INDEXING'", values)
+            hidden = rows(f"SELECT version {scope} AND NOT {VISIBLE}", values)
+            languages = rows(
+                f"SELECT languages, count(*) AS many {scope} AND {VISIBLE} GROUP BY languages", values
+            )
+            indexing = rows(f"SELECT * {scope} AND {VISIBLE} AND s.state = 'INDEXING'", values)
         return Snapshot(
             last or 0,
             [row["version"] for row in hidden],
-            sum(row["many"] for row in shown),
-            {language for row in shown for language in json.loads(row["languages"])},
+            sum(row["many"] for row in languages),
+            {language for row in languages for language in json.loads(row["languages"])},
             [_source(row) for row in indexing],
         )
 
     def listing(
         self, user_id: str, chat_id: str | None, source_id: str, limit: int, period: Period | None
     ) -> Listing:
-        """The shown sources of a scope whose content is of a period, those with the newest content first."""
+        """Return the visible sources of a chat, or of all chats if None, with the newest content first.
+
+        Args:
+            user_id: The user.
+            chat_id: The chat; None for all.
+            source_id: Limit to this source; empty for all.
+            limit: Maximum number of sources.
+            period: Limit to sources with content from this period.
+        """
         values = {
             "user_id": user_id,
             "chat_id": chat_id,
@@ -220,55 +236,56 @@ class SourceTable:
             "start": period.start if period else None,
             "end": period.end if period else None,
         }
-        among = (
-            f"FROM sources AS s WHERE {SCOPE} AND {SHOWN} AND (:source_id = '' OR s.source_id = :source_id) "
+        scope = (
+            f"FROM sources AS s WHERE {SCOPE} AND {VISIBLE} "
+            "AND (:source_id = '' OR s.source_id = :source_id) "
             "AND (:start IS NULL OR s.last_at >= :start) AND (:end IS NULL OR s.first_at <= :end)"
         )
         with self._database.transaction():
-            total = self._database.rows(f"SELECT count(*) AS many {among}", values)[0]["many"]
+            total = self._database.rows(f"SELECT count(*) AS many {scope}", values)[0]["many"]
             order = "ORDER BY s.last_at DESC, s.version DESC LIMIT :limit"
-            rows = self._database.rows(f"SELECT * {among} {order}", values)
+            rows = self._database.rows(f"SELECT * {scope} {order}", values)
         return Listing([_source(row) for row in rows], total)
 
     def ids(self, user_id: str, chat_id: str | None) -> list[str]:
-        """The ids of the shown sources of a scope."""
-        sql = f"SELECT DISTINCT s.source_id FROM sources AS s WHERE {SCOPE} AND {SHOWN} ORDER BY 1"
+        """Return the ids of the visible sources of a chat, or of all chats if None."""
+        sql = f"SELECT DISTINCT s.source_id FROM sources AS s WHERE {SCOPE} AND {VISIBLE} ORDER BY 1"
         return [row[0] for row in self._database.rows(sql, {"user_id": user_id, "chat_id": chat_id})]
 
     def remove(self, user_id: str, chat_id: str, source_id: str | None = None) -> int | None:
-        """Hide a source, or all of a chat, for good; how many chunks were shown, None when there was none."""
-        among = f"{SCOPE} AND (:source_id IS NULL OR s.source_id = :source_id)"
+        """Mark a source, or all sources of a chat, REMOVED. Return the number of visible chunks, or None."""
+        scope = f"{SCOPE} AND (:source_id IS NULL OR s.source_id = :source_id)"
         values = {"user_id": user_id, "chat_id": chat_id, "source_id": source_id}
         with self._database.transaction():
-            sql = f"SELECT sum(s.chunks) AS many FROM sources AS s WHERE {among} AND {SHOWN}"
+            sql = f"SELECT sum(s.chunks) AS many FROM sources AS s WHERE {scope} AND {VISIBLE}"
             chunks = self._database.rows(sql, values)[0]["many"]
             if source_id is not None and chunks is None:
-                return None  # what is being saved for the first time goes on
-            self._database.rows(f"UPDATE sources AS s SET state = 'REMOVED' WHERE {among}", values)
+                return None  # a source being saved for the first time must not be removed
+            self._database.rows(f"UPDATE sources AS s SET state = 'REMOVED' WHERE {scope}", values)
             if source_id is None:
-                mine = (user_id, chat_id)
-                self._database.rows("DELETE FROM indexed_turns WHERE user_id = ? AND chat_id = ?", mine)
+                chat = (user_id, chat_id)
+                self._database.rows("DELETE FROM indexed_turns WHERE user_id = ? AND chat_id = ?", chat)
         return None if chunks is None else int(chunks)
 
     def discard(self, version: int) -> None:
-        """Give up a version that is not shown yet."""
+        """Mark a version that is still being written REMOVED."""
         sql = "UPDATE sources SET state = 'REMOVED' WHERE version = ? AND state = 'WRITING'"
         self._database.rows(sql, (version,))
 
     def abandon(self) -> None:
-        """Give up what a process that is gone was writing."""
+        """Mark all versions that a terminated process was writing REMOVED."""
         self._database.rows("UPDATE sources SET state = 'REMOVED' WHERE state = 'WRITING'")
 
     def removed(self) -> list[Source]:
-        """The versions whose points are to be cleared."""
+        """Return the REMOVED versions, whose points are to be deleted."""
         return [_source(r) for r in self._database.rows("SELECT * FROM sources WHERE state = 'REMOVED'")]
 
     def forget(self, version: int) -> None:
-        """Take a version out of the table when its points are cleared."""
+        """Delete a version from the table, after its points were deleted."""
         self._database.rows("DELETE FROM sources WHERE version = ?", (version,))
 
     def waiting(self) -> Source | None:
-        """The oldest version whose embeddings are not all there."""
+        """Return the oldest INDEXING version, or None."""
         sql = "SELECT * FROM sources WHERE state = 'INDEXING' ORDER BY version LIMIT 1"
         rows = self._database.rows(sql)
         return _source(rows[0]) if rows else None

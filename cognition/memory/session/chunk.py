@@ -1,4 +1,4 @@
-"""A chunk of a source as it is stored: a point whose id says which version it is of and where in it."""
+"""The stored form of a chunk: a point whose id encodes the source's version and the chunk's number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ COLLECTION: Final = "echo_session_rag"
 
 @dataclass(frozen=True, kw_only=True)
 class SourceChunk:
-    """A chunk of a source in one version. Times are unix seconds, UTC."""
+    """A chunk of a version of a source. Times are unix seconds."""
 
     user_id: str
     chat_id: str
@@ -22,44 +22,45 @@ class SourceChunk:
     chunk_index: int
     text: str
     char_range: Sequence[int]
-    """Where it begins and ends in the source."""
+    """Its start and end in the source, in characters."""
     line_range: Sequence[int]
     """Its first and last line, from 1."""
     shared: int = 0
-    """How many characters it begins with that are the end of the chunk before."""
+    """Number of leading characters shared with the end of the previous chunk."""
     heading_path: Sequence[str] = ()
     tags: Sequence[str] = ()
     created_at: float = 0.0
-    """When it was said or written."""
+    """The time at which the text was said or written."""
     indexed_at: float = 0.0
     embedding_model: str = ""
 
     @property
     def point_id(self) -> str:
-        """The id of its point."""
+        """The id of the chunk's point."""
         return point_id(self.version, self.chunk_index)
 
     @property
     def embedded_text(self) -> str:
-        """What its embedding is of: what it adds to the chunk before, which embeds the rest.
+        """The text to embed: the part not shared with the previous chunk, whose embedding covers the rest.
 
-        Where that is less than what they share it says little alone, and the embedding is of both.
+        If that part is shorter than the shared one, it is too little to embed by itself, so that the whole
+        text is embedded.
         """
         added = self.text[self.shared :]
         return added if len(added.strip()) >= self.shared else self.text
 
     def payload(self) -> dict[str, Any]:
-        """The point's payload; an empty list is left out, since each value costs time to store."""
+        """Return the point's payload. Empty lists are omitted, since each value takes time to store."""
         return {name: value for name, value in vars(self).items() if value != () and value != []}
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> "SourceChunk":
-        """The fragment that a payload holds."""
+        """Create a chunk from a payload."""
         return cls(**payload)
 
 
 def collection_spec(stamp: Stamp) -> CollectionSpec:
-    """The collection of session memory for an embedding model."""
+    """Return the schema of the session memory collection for an embedding model."""
     return CollectionSpec(
         COLLECTION,
         stamp,
@@ -71,11 +72,11 @@ def collection_spec(stamp: Stamp) -> CollectionSpec:
 
 
 def point_id(version: int, index: int) -> str:
-    """The version and the chunk's number as one UUID."""
+    """Encode the version and the chunk's number as a UUID."""
     return str(UUID(int=version << 64 | index))
 
 
 def place_of(point: str) -> tuple[int, int]:
-    """The version and the chunk's number that a point's id says."""
+    """Decode the version and the chunk's number from a point's id."""
     number = UUID(point).int
     return number >> 64, number & (1 << 64) - 1

@@ -1,4 +1,4 @@
-"""What was said in a chat, turn by turn: found again when it has left the context."""
+"""The conversation of a chat as a source: its turns stay searchable after they leave the context."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,24 +27,24 @@ from cognition.vectors import Point, SparseVector
 from cognition.vectors.bm25 import document_terms
 
 CONVERSATION: Final = "conversation_history"
-"""The source that a chat's turns are in."""
+"""The id of the source that contains a chat's turns."""
 
 BATCH: Final = 32
-"""Turns that are stored and marked together."""
+"""Number of turns to store and mark as indexed at a time."""
 
 GAP: Final = 2
-"""Characters between two turns in the running text of the conversation."""
+"""Number of characters between two turns in the text of the conversation."""
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A complete turn: what the user said and what came of it, as text.
+    """The text of a complete turn.
 
     Attributes:
-        message_id: The id of its last message.
-        text: What both said.
-        before: What was said in the turn before it, long texts by their ends.
-        at: When it was answered, in unix seconds.
+        message_id: The id of the last message.
+        text: The messages of the user and the assistant.
+        before: The text of the previous turn; of a long one, only its beginning and end.
+        at: The time of the answer, in unix seconds.
     """
 
     message_id: str
@@ -54,11 +54,11 @@ class Exchange:
 
 
 class Conversation:
-    """The turns of every chat, in session memory.
+    """The turns of all chats in session memory.
 
     Args:
         versions: The points and their catalogue.
-        embedder: The model.
+        embedder: The embedding model.
     """
 
     def __init__(self, versions: VersionedPoints, embedder: Embedder) -> None:
@@ -67,15 +67,18 @@ class Conversation:
         self._locks = KeyedLocks()
 
     async def index(self, user_id: str, chat_id: str, messages: Sequence[AnyMessage]) -> int:
-        """Add the complete turns that are not there yet, and say how many; each is marked once it is stored.
+        """Index the complete turns that are not indexed yet. Each is marked as indexed once it is stored.
 
         Args:
-            user_id: Whose chat.
-            chat_id: Which.
-            messages: The thread, oldest first.
+            user_id: The user.
+            chat_id: The chat.
+            messages: The messages of the thread, oldest first.
+
+        Returns:
+            The number of turns added.
 
         Raises:
-            InvalidInput: The user or the chat is blank, or the session was closed meanwhile.
+            InvalidInput: If the user or the chat is blank, or the session was closed meanwhile.
         """
         check_chat(user_id, chat_id)
         catalogue = self._versions.catalogue
@@ -89,7 +92,7 @@ class Conversation:
         return len(new)
 
     def _source(self, user_id: str, chat_id: str) -> Source:
-        """The conversation as it is; made when it isn't there."""
+        """Return the conversation of a chat, creating it if it does not exist."""
         catalogue = self._versions.catalogue
         if known := catalogue.newest(user_id, chat_id, CONVERSATION):
             return known
@@ -98,38 +101,38 @@ class Conversation:
         catalogue.finish(version, "READY", chunks=0, embedded=0, languages=())
         return replace(empty, version=version)
 
-    async def _add(self, source: Source, said: Sequence[Exchange]) -> Source:
-        """Add turns to the conversation; how it is then.
+    async def _add(self, source: Source, turns: Sequence[Exchange]) -> Source:
+        """Add turns to the conversation, and return the updated source.
 
         Raises:
-            InvalidInput: The session was closed meanwhile.
+            InvalidInput: If the session was closed meanwhile.
         """
-        parts = await asyncio.to_thread(_parts, source, said, self._embedder)
-        # The mean of both scores is, but for a factor, the score of the mean of both vectors.
-        own = await self._embedder.aembed([part.fragment.embedded_text for part in parts], "passage")
+        parts = await asyncio.to_thread(_parts, source, turns, self._embedder)
+        # Scoring the mean of both vectors gives the mean of both scores, up to a constant factor.
+        own = await self._embedder.aembed([part.source_chunk.embedded_text for part in parts], "passage")
         both = await self._embedder.aembed([part.together for part in parts], "passage")
         vectors = (own + both) / np.linalg.norm(own + both, axis=1, keepdims=True)
         points = [
-            Point(part.fragment.point_id, vector, part.terms, part.fragment.payload())
+            Point(part.source_chunk.point_id, vector, part.terms, part.source_chunk.payload())
             for part, vector in zip(parts, vectors, strict=True)
         ]
-        last = said[-1]
+        last = turns[-1]
         added = Source(
             user_id=source.user_id,
             chat_id=source.chat_id,
             source_id=CONVERSATION,
             chunks=len(parts),
-            characters=sum(len(exchange.text) + GAP for exchange in said),
-            lines=sum(exchange.text.count("\n") + GAP for exchange in said),
-            first_at=said[0].at,
+            characters=sum(len(exchange.text) + GAP for exchange in turns),
+            lines=sum(exchange.text.count("\n") + GAP for exchange in turns),
+            first_at=turns[0].at,
             last_at=last.at,
             languages=list({part.language for part in parts}),
             preview=preview(last.text),
-            indexed_at=parts[0].fragment.indexed_at,
+            indexed_at=parts[0].source_chunk.indexed_at,
         )
         async with self._versions.in_state(source.version, "READY"):
             await self._versions.collection.upsert(points)
-            ids = [exchange.message_id for exchange in said]
+            ids = [exchange.message_id for exchange in turns]
             if not await asyncio.to_thread(self._versions.catalogue.grow, source.version, added, ids):
                 raise InvalidInput(GONE)
         return replace(
@@ -142,52 +145,52 @@ class Conversation:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a turn, alone and with what was said before."""
+    """A part of a turn, by itself and together with the previous turn."""
 
-    fragment: SourceChunk
+    source_chunk: SourceChunk
     together: str
     terms: SparseVector
     language: str
 
 
 def exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
-    """The complete turns of a thread: those that end with an answer. Of the messages, only text is taken."""
-    said: list[Exchange] = []
+    """Return the text of a thread's complete turns, which are those that end with an answer."""
+    completed: list[Exchange] = []
     for turn in split_turns(messages):
         answer = turn[-1]
         if not isinstance(answer, AIMessage) or answer.tool_calls or not answer.id:
             continue
         lines = [f"User: {turn[0].text.strip()}"]
         lines += [f"Assistant: {m.text.strip()}" for m in turn if isinstance(m, AIMessage) and m.text.strip()]
-        before = head_and_tail(said[-1].text) if said else ""
-        said.append(Exchange(clean(answer.id), clean("\n\n".join(lines)), before, _said_at(answer)))
-    return said
+        before = head_and_tail(completed[-1].text) if completed else ""
+        completed.append(Exchange(clean(answer.id), clean("\n\n".join(lines)), before, _answered_at(answer)))
+    return completed
 
 
-def _said_at(answer: AIMessage) -> float:
-    """When an answer was given, as we noted it; now where a client wrote its own note."""
+def _answered_at(answer: AIMessage) -> float:
+    """Return the recorded time of an answer, or the current time if a client changed the record."""
     try:
         return checked_moment(answer.response_metadata[STAMP]["at"])
     except (KeyError, TypeError, InvalidInput):
         return now()
 
 
-def _parts(source: Source, said: Sequence[Exchange], embedder: Embedder) -> list[_Part]:
-    """The parts of turns, numbered on from the conversation so far."""
+def _parts(source: Source, turns: Sequence[Exchange], embedder: Embedder) -> list[_Part]:
+    """Return the parts of turns, numbered after those of the conversation so far."""
     parts: list[_Part] = []
     characters, lines, indexed_at = source.characters, source.lines, now()
-    for exchange in said:
+    for exchange in turns:
         language = detect_language(exchange.text)
         for chunk in chunks([exchange.text], embedder):
             together = f"{exchange.before}\n\n{chunk.text}" if exchange.before else chunk.text
-            fragment = SourceChunk(
+            source_chunk = SourceChunk(
                 user_id=source.user_id,
                 chat_id=source.chat_id,
                 source_id=CONVERSATION,
                 version=source.version,
                 chunk_index=source.chunks + len(parts),
                 text=chunk.text,
-                char_range=[characters + place for place in chunk.chars],
+                char_range=[characters + offset for offset in chunk.chars],
                 line_range=[lines + line for line in chunk.lines],
                 shared=chunk.shared,
                 created_at=exchange.at,
@@ -195,14 +198,14 @@ def _parts(source: Source, said: Sequence[Exchange], embedder: Embedder) -> list
                 embedding_model=embedder.stamp.model,
             )
             terms = _mean(document_terms(chunk.text, language), document_terms(together, language))
-            parts.append(_Part(fragment, together, terms, language))
+            parts.append(_Part(source_chunk, together, terms, language))
         characters += len(exchange.text) + GAP
         lines += exchange.text.count("\n") + GAP
     return parts
 
 
 def _mean(one: SparseVector, other: SparseVector) -> SparseVector:
-    """The terms of both with half of their weights: a query scores it as the mean of both."""
+    """Return the mean of two lexical vectors, which gives the mean of both scores for any query."""
     weights: dict[int, float] = {}
     for vector in (one, other):
         for index, value in zip(vector.indices, vector.values, strict=True):

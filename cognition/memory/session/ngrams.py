@@ -1,4 +1,4 @@
-"""How alike a question and texts are in their letters, which outlives errors, endings and compounds."""
+"""Character 4-gram BM25, which tolerates typos, inflection and compounds."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cognition.vectors.scores import normalize_by_max
 
 LENGTH: Final = 4
-"""Characters of a gram: the best length for most European languages (McNamee and Mayfield, "Character N-Gram
+"""Length of an n-gram, the best for most European languages (McNamee and Mayfield, "Character N-Gram
 Tokenization for European Language Text Retrieval", 2004)."""
 
 SATURATION: Final = 1.2
@@ -20,50 +20,50 @@ LENGTH_SHARE: Final = 0.75
 
 SPACE: Final = 32
 BREAK: Final = 1
-"""Stands between two texts, in no gram of a question."""
+"""The code that separates two texts; it is in no n-gram of a query."""
 
 PLANE: Final = 0x10000
-"""Characters of which is known what they are; all beyond count as one letter."""
+"""Size of the folding table; all characters beyond it count as the same letter."""
 
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 """2⁶⁴ divided by the golden ratio, as in Fibonacci hashing."""
 
 _SLOTS: Final = 16
-"""Bits of a number that its place in a table is told by."""
+"""Number of leading bits of a hashed n-gram that select its slot in the lookup table."""
 
 Codes = NDArray[np.uint32]
 Grams = NDArray[np.uint64]
 
 
-def ngram_scores(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-    """BM25 over the four-letter grams of a question, 1 for the text that has most of it.
+def ngram_scores(query: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Score texts by BM25 over the character 4-grams of a query; the best text scores 1.
 
-    What a gram tells is how few of these very texts have it, so it sets texts apart that were found already.
+    The IDF is computed over these texts only, so the score distinguishes texts that a search already found.
 
     Args:
-        question: What is looked for.
-        texts: What was found.
+        query: The search query.
+        texts: The texts found.
 
     Returns:
-        A value in 0–1 for each text.
+        A score from 0 to 1 for each text.
     """
-    asked = np.unique(_grams(_codes([question])))
-    if not (asked.size and texts):
+    query_grams = np.unique(_grams(_codes([query])))
+    if not (query_grams.size and texts):
         return np.zeros(len(texts))
     codes = _codes(texts)
     grams = _grams(codes)
     text_of = np.cumsum(codes == BREAK)[: grams.size]
-    counts = _counted(asked, grams, text_of, len(texts))
+    counts = _counts(query_grams, grams, text_of, len(texts))
     sizes = np.bincount(text_of, minlength=len(texts))
-    having = (counts > 0).sum(axis=0)
-    rarity = np.log((len(texts) - having + 0.5) / (having + 0.5) + 1)
+    document_counts = (counts > 0).sum(axis=0)
+    idf = np.log((len(texts) - document_counts + 0.5) / (document_counts + 0.5) + 1)
     norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * sizes / max(sizes.mean(), 1))
-    scores = (counts / (counts + norm[:, None])) @ rarity
+    scores = (counts / (counts + norm[:, None])) @ idf
     return np.asarray(normalize_by_max(scores), dtype=np.float64)
 
 
 def _codes(texts: Sequence[str]) -> Codes:
-    """The characters of texts, each after a break; one space parts words, accents and case don't count."""
+    """Return the folded characters of texts, each after a break, with single spaces between words."""
     joined = "".join(f"{chr(BREAK)} {text.replace(chr(BREAK), ' ')} " for text in texts)[1:]
     raw = np.frombuffer(joined.encode("utf-32-le", "replace"), dtype=np.uint32)
     codes = _folded()[np.minimum(raw, PLANE - 1)]
@@ -72,28 +72,28 @@ def _codes(texts: Sequence[str]) -> Codes:
 
 
 def _grams(codes: Codes) -> Grams:
-    """Each run of four characters as a number, in their order."""
+    """Return the hash of each n-gram, in order."""
     grams = np.zeros(max(codes.size - LENGTH + 1, 0), dtype=np.uint64)
-    for place in range(LENGTH):
+    for offset in range(LENGTH):
         grams *= _SPREAD
-        grams += codes[place : place + grams.size]
+        grams += codes[offset : offset + grams.size]
     return grams * _SPREAD
 
 
-def _counted(asked: Grams, grams: Grams, text_of: NDArray[np.intp], texts: int) -> NDArray[np.float64]:
-    """How often each of the texts has each gram of a question, as a table."""
+def _counts(query_grams: Grams, grams: Grams, text_of: NDArray[np.intp], texts: int) -> NDArray[np.float64]:
+    """Count the occurrences of each n-gram of a query in each text."""
     shift = np.uint64(64 - _SLOTS)
     slots = np.zeros(1 << _SLOTS, dtype=np.intp)
-    slots[asked >> shift] = np.arange(asked.size)
+    slots[query_grams >> shift] = np.arange(query_grams.size)
     gram_of = slots[grams >> shift]
-    hits = asked[gram_of] == grams
-    cells = text_of[hits] * asked.size + gram_of[hits]
-    return np.bincount(cells, minlength=texts * asked.size).reshape(texts, -1).astype(np.float64)
+    hits = query_grams[gram_of] == grams
+    cells = text_of[hits] * query_grams.size + gram_of[hits]
+    return np.bincount(cells, minlength=texts * query_grams.size).reshape(texts, -1).astype(np.float64)
 
 
 @cache
 def _folded() -> Codes:
-    """What each character counts as: its letter without case and accent, a space, or 0 for an accent."""
+    """Return the folding table: each letter without case and accent, a space, or 0 for a combining accent."""
     return np.array([*map(_fold, range(PLANE - 1)), PLANE - 1], dtype=np.uint32)
 
 

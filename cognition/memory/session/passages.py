@@ -1,4 +1,4 @@
-"""What a search shows: neighbouring chunks of a source as one passage, within a budget of tokens."""
+"""The passages of a search result: adjacent chunks merged, within a token budget."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,21 +10,21 @@ from cognition.memory.session.chunk import SourceChunk
 from cognition.text.tokens import estimate_tokens
 
 FRAME_TOKENS: Final = 60
-"""What stands around a passage beside its ids and headings: its place, time and score."""
+"""Estimated tokens of a passage's metadata other than its ids and headings."""
 
 LONGEST_PATH: Final = 160
-"""Characters of the headings over a passage that are shown."""
+"""Maximum length of the heading path of a passage in characters."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Chunks of a source that follow each other, in reading order.
+    """Consecutive chunks of a source.
 
     Attributes:
-        first: The first of them.
-        last: The last of them.
-        text: Their text, each part once.
-        score: The best of theirs, 0–1.
+        first: The first chunk.
+        last: The last chunk.
+        text: The merged text, without repeating the parts that chunks share.
+        score: The best score of the chunks, from 0 to 1.
     """
 
     first: SourceChunk
@@ -34,24 +34,24 @@ class Passage:
 
     @property
     def path(self) -> str:
-        """The headings over its beginning, outermost first, as far as they are shown."""
+        """The heading path of its beginning, outermost first, shortened for display."""
         return path_of(self.first)
 
     @property
     def lines(self) -> tuple[int, int]:
-        """Its first and last line in the source, from 1."""
+        """Its first and last line in the source, counted from 1."""
         return self.first.line_range[0], self.last.line_range[1]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
-        passages: Best first.
-        omitted: How many more chunks the budget had no room for.
-        sources: How many sources were searched.
-        indexing: Those of them that are found by their words only yet.
+        passages: The passages, best first.
+        omitted: Number of chunks omitted because of the token budget.
+        sources: Number of sources searched.
+        indexing: The sources searched by words only, because their embeddings are incomplete.
     """
 
     passages: list[Passage]
@@ -63,39 +63,42 @@ class Found:
 Scored = tuple[SourceChunk, float]
 
 
-def passages(found: Sequence[Scored], max_tokens: int) -> tuple[list[Passage], int]:
-    """The passages that a budget has room for, best first, and how many chunks it has no room for.
+def passages(hits: Sequence[Scored], max_tokens: int) -> tuple[list[Passage], int]:
+    """Merge chunks into passages that fit a token budget.
 
     Args:
-        found: Chunks with their scores, best first.
-        max_tokens: What the passages may take together, escaped and with what stands around them.
+        hits: The chunks with their scores, best first.
+        max_tokens: The budget for all passages, escaped and with their metadata.
+
+    Returns:
+        The passages, best first, and the number of omitted chunks.
     """
-    kept = list(_affordable(found, max_tokens))
+    kept = list(_affordable(hits, max_tokens))
     merged = [_merged(run) for run in _runs(kept)]
     merged.sort(key=lambda passage: -passage.score)
-    return merged, len(found) - len(kept)
+    return merged, len(hits) - len(kept)
 
 
-def _affordable(found: Iterable[Scored], left: int) -> Iterator[Scored]:
-    """The best chunks that fit; of the very best as much as fits, so that a search never comes back empty."""
-    for number, (fragment, score) in enumerate(found):
-        frame = FRAME_TOKENS + _tokens("".join([fragment.source_id, fragment.chat_id, path_of(fragment)]))
-        text = _tokens(fragment.text)
+def _affordable(hits: Iterable[Scored], left: int) -> Iterator[Scored]:
+    """Yield the best chunks that fit. The very best is cut to fit, so that a search never returns nothing."""
+    for number, (chunk, score) in enumerate(hits):
+        frame = FRAME_TOKENS + _tokens("".join([chunk.source_id, chunk.chat_id, path_of(chunk)]))
+        text = _tokens(chunk.text)
         if frame + text > left:
             if number == 0 and left > frame:
-                yield replace(fragment, text=_cut(fragment.text, left - frame)), score
+                yield replace(chunk, text=_cut(chunk.text, left - frame)), score
             return
         left -= frame + text
-        yield fragment, score
+        yield chunk, score
 
 
-def path_of(fragment: SourceChunk) -> str:
-    """The headings over a chunk, as far as they are shown."""
-    return " > ".join(fragment.heading_path)[:LONGEST_PATH]
+def path_of(chunk: SourceChunk) -> str:
+    """Return the heading path of a chunk, shortened for display."""
+    return " > ".join(chunk.heading_path)[:LONGEST_PATH]
 
 
 def _tokens(text: str) -> int:
-    """What a text takes where it is escaped."""
+    """Estimate the tokens of a text once it is escaped."""
     return estimate_tokens(escape(text))
 
 
@@ -106,10 +109,10 @@ def _cut(text: str, tokens: int) -> str:
     return f"{text[:size]} …"
 
 
-def _runs(found: Iterable[Scored]) -> Iterator[list[Scored]]:
-    """The chunks in reading order, those together that follow each other in one source."""
+def _runs(hits: Iterable[Scored]) -> Iterator[list[Scored]]:
+    """Group the chunks into runs of consecutive chunks of a source, in reading order."""
     run: list[Scored] = []
-    for scored in sorted(found, key=lambda scored: (scored[0].version, scored[0].chunk_index)):
+    for scored in sorted(hits, key=lambda scored: (scored[0].version, scored[0].chunk_index)):
         if run and not _follows(run[-1][0], scored[0]):
             yield run
             run = []
@@ -124,9 +127,9 @@ def _follows(one: SourceChunk, other: SourceChunk) -> bool:
 
 def _merged(run: Sequence[Scored]) -> Passage:
     text, end = "", run[0][0].char_range[0]
-    for fragment, _ in run:
-        begin = fragment.char_range[0]
-        # Chunks of a text share their edges; turns of a conversation stand apart.
-        text += "\n\n" * (begin > end) + fragment.text[max(0, end - begin) :]
-        end = fragment.char_range[1]
+    for chunk, _ in run:
+        begin = chunk.char_range[0]
+        # Chunks of a text overlap, but turns of a conversation do not.
+        text += "\n\n" * (begin > end) + chunk.text[max(0, end - begin) :]
+        end = chunk.char_range[1]
     return Passage(run[0][0], run[-1][0], text, max(score for _, score in run))

@@ -1,4 +1,4 @@
-"""How close the chunks of a session are to a question: by their meaning, their words and their letters."""
+"""Ranking of a session's chunks by embedding similarity, words and character n-grams."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from cognition.vectors import Scores
 from cognition.vectors.scores import normalize_by_max
 
 MEANING: Final = 0.65
-"""What similarity counts; words and letters share the rest (`bench/session_recall.py` prints the curve)."""
+"""Weight of the similarity; words and n-grams share the rest (`bench/session_recall.py` prints the curve)."""
 
 
 @dataclass(frozen=True)
 class ScoredChunk:
-    """A chunk that is close to a question.
+    """A chunk that matches a query.
 
     Attributes:
-        id: Its point.
-        similarity: The calibrated cosine, 0–1.
-        words: Its BM25 score, as a part of the best one's.
+        id: The id of its point.
+        similarity: The calibrated cosine, from 0 to 1.
+        words: Its BM25 score divided by the best one.
     """
 
     id: str
@@ -31,17 +31,17 @@ class ScoredChunk:
     words: float
 
     def score(self, lexical: float) -> float:
-        """What it counts, 0–1, with what its words and letters count, 0–1."""
+        """Return the score from 0 to 1, given a lexical score from 0 to 1."""
         return MEANING * self.similarity + (1 - MEANING) * lexical
 
 
 def top_candidates(scores: Scores, calibration: Calibration, limit: int) -> list[ScoredChunk]:
-    """The chunks that are closest by meaning and words, best first.
+    """Return the chunks with the best combined similarity and BM25 score, best first.
 
     Args:
-        scores: Of all that may be.
-        calibration: Of the model of their vectors.
-        limit: How many at most.
+        scores: The scores of the candidates.
+        calibration: The calibration of the embedding model.
+        limit: Maximum number of chunks.
     """
     similarity = calibration.similarity(scores.cosine, "question")
     words = normalize_by_max(scores.lexical)
@@ -49,18 +49,16 @@ def top_candidates(scores: Scores, calibration: Calibration, limit: int) -> list
     return [ScoredChunk(str(scores.ids[i]), float(similarity[i]), float(words[i])) for i in order]
 
 
-def rerank(
-    question: str, found: Sequence[tuple[SourceChunk, ScoredChunk]]
-) -> list[tuple[SourceChunk, float]]:
-    """What was found with its score, best first, now that its letters can be looked at.
+def rerank(query: str, hits: Sequence[tuple[SourceChunk, ScoredChunk]]) -> list[tuple[SourceChunk, float]]:
+    """Add n-gram scores, which require the text of the chunks, and return the chunks best first.
 
     Args:
-        question: What was looked for.
-        found: The closest chunks.
+        query: The search query.
+        hits: The best chunks with their scores.
     """
-    letters = ngram_scores(question, [fragment.text for fragment, _ in found]).tolist()
+    ngrams = ngram_scores(query, [chunk.text for chunk, _ in hits]).tolist()
     scored = [
-        (fragment, close.score((close.words + like) / 2))
-        for (fragment, close), like in zip(found, letters, strict=True)
+        (chunk, scores.score((scores.words + ngram) / 2))
+        for (chunk, scores), ngram in zip(hits, ngrams, strict=True)
     ]
-    return sorted(scored, key=lambda one: -one[1])
+    return sorted(scored, key=lambda hit: -hit[1])

@@ -1,4 +1,4 @@
-"""Saving a text in session memory: all of it, or nothing."""
+"""Saving a text in session memory, completely or not at all."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -21,23 +21,23 @@ from cognition.memory.validation import checked_id
 from cognition.vectors import Point, SparseVector, Vector
 
 LARGE: Final = 5_000_000
-"""Bytes of UTF-8 from which a source is found by its words first and embedded in the background."""
+"""Size in bytes above which a source is searchable by words first and embedded in the background."""
 
 Batch = Sequence[tuple[SourceChunk, SparseVector]]
 
 Progress = Callable[[int, float], None]
-"""Told how many chunks are stored, and which share of the text they are, 0–1."""
+"""A callback that receives the number of stored chunks and their share of the text, from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class SaveResult:
-    """What became of a text.
+    """The result of saving a text.
 
     Attributes:
-        source_id: Under which it is found.
-        chunks: How many parts it has.
-        outcome: What was done.
-        state: INDEXING while it is found by its words only.
+        source_id: The id of the source.
+        chunks: Number of chunks.
+        outcome: The kind of write.
+        state: INDEXING while the source is searchable by words only.
     """
 
     source_id: str
@@ -47,12 +47,12 @@ class SaveResult:
 
 
 class Saver:
-    """Writes the versions of sources; two texts for one source wait for each other.
+    """The writer of versions of sources. Serialises the writes to each source.
 
     Args:
         versions: The points and their catalogue.
-        embedder: The model.
-        indexer: Embeds what is large.
+        embedder: The embedding model.
+        indexer: The background task that embeds large sources.
     """
 
     def __init__(self, versions: VersionedPoints, embedder: Embedder, indexer: Indexer) -> None:
@@ -64,15 +64,15 @@ class Saver:
         self._locks = KeyedLocks()
 
     async def save(self, source: Source, text: str | Path, on_progress: Progress | None) -> SaveResult:
-        """Store a text in place of what was there; the same text changes nothing.
+        """Store a text, replacing the previous version of the source unless the text is the same.
 
         Args:
-            source: Whose, in which chat, under which id, and what is known of it.
-            text: The text, or a file of UTF-8.
-            on_progress: Told of each batch.
+            source: The ids and metadata of the source.
+            text: The text, or the path of a UTF-8 file.
+            on_progress: Callback for each stored batch.
 
         Raises:
-            InvalidInput: There is nothing to read in the text, or it was deleted meanwhile.
+            InvalidInput: If the text is blank, or the source was deleted meanwhile.
         """
         key = (source.user_id, source.chat_id, source.source_id)
         async with self._locks.held(key):
@@ -98,20 +98,20 @@ class Saver:
     async def _write(
         self, source: Source, text: str | Path, state: State, on_progress: Progress | None
     ) -> int:
-        """Write the points of a version and show it; nothing of it stays when that fails."""
+        """Write the points of a version and make it visible. If this fails, nothing of it is kept."""
         source = replace(source, version=await asyncio.to_thread(self._catalogue.begin, source))
-        cutter = Splitter(text, source, self._embedder)
+        splitter = Splitter(text, source, self._embedder)
         try:
-            chunks = await self._store_all(cutter, source, state, on_progress)
-            shown = await asyncio.to_thread(
+            chunks = await self._store_all(splitter, source, state, on_progress)
+            visible = await asyncio.to_thread(
                 self._catalogue.finish,
                 source.version,
                 state,
                 chunks=chunks,
                 embedded=chunks if state == "READY" else 0,
-                languages=list(cutter.languages),
+                languages=list(splitter.languages),
             )
-            if not shown:
+            if not visible:
                 raise InvalidInput(GONE)
         finally:
             await asyncio.to_thread(self._catalogue.discard, source.version)
@@ -121,55 +121,55 @@ class Saver:
         return chunks
 
     async def _store_all(
-        self, cutter: Splitter, source: Source, state: State, on_progress: Progress | None
+        self, splitter: Splitter, source: Source, state: State, on_progress: Progress | None
     ) -> int:
-        """Cut, embed and store, a batch while others are at another of these; how many chunks there were."""
+        """Split, embed and store a text in a pipeline of batches. Return the number of chunks."""
         stored = reached = 0
         embedded = state == "READY"
-        cutting = asyncio.Lock()
+        splitting = asyncio.Lock()
 
         async def work() -> None:
             nonlocal stored, reached
-            while batch := await self._cut(cutter, cutting, embedded):
+            while batch := await self._split(splitter, splitting, embedded):
                 await self._store(batch, source.version, embedded)
                 stored, reached = stored + len(batch), max(reached, batch[-1][0].char_range[1])
                 if on_progress:
                     on_progress(stored, reached / source.characters)
 
-        # Cutting and storing alone take the interpreter's lock by turns: two of them are slower than one.
-        await run_workers(work, self._embedder.at_once if embedded else 1)
+        # Without embedding, splitting and storing compete for the GIL, so two workers are slower than one.
+        await run_workers(work, self._embedder.parallel_batches if embedded else 1)
         return stored
 
-    async def _cut(self, cutter: Splitter, cutting: asyncio.Lock, embedded: bool) -> Batch:
-        # What is embedded is cut in the same threads: one more than there are cores slows all of them down.
+    async def _split(self, splitter: Splitter, splitting: asyncio.Lock, embedded: bool) -> Batch:
+        # Split in the embedding threads, since more threads than cores would slow all of them down.
         threads = self._embedder.threads if embedded else None
-        async with cutting:
-            if cutter.ended:
-                return []  # nobody queues for it
+        async with splitting:
+            if splitter.ended:
+                return []  # don't occupy an embedding thread
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(threads, cutter.take, self._embedder.batch_texts)
+            return await loop.run_in_executor(threads, splitter.take, self._embedder.batch_texts)
 
     async def _store(self, batch: Batch, version: int, embedded: bool) -> None:
         vectors: Sequence[Vector | None] = [None] * len(batch)
         if embedded:
-            texts = [fragment.embedded_text for fragment, _ in batch]
+            texts = [chunk.embedded_text for chunk, _ in batch]
             vectors = list(await self._embedder.aembed(texts, "passage"))
         points = [
-            Point(fragment.point_id, vector, terms, fragment.payload())
-            for (fragment, terms), vector in zip(batch, vectors, strict=True)
+            Point(chunk.point_id, vector, terms, chunk.payload())
+            for (chunk, terms), vector in zip(batch, vectors, strict=True)
         ]
         async with self._versions.in_state(version, "WRITING"):
             await self._collection.upsert(points)
 
 
-def free_id(source_id: object) -> str:
-    """The id of a source that may be written, without spaces around it.
+def checked_writable_id(source_id: object) -> str:
+    """Return the id of a source to write, without surrounding whitespace.
 
     Raises:
-        InvalidInput: It is no id, or the conversation's.
+        InvalidInput: If the id is invalid, or reserved for the conversation.
     """
     tidy = checked_id(source_id)
     if tidy == CONVERSATION:
-        msg = f"{CONVERSATION!r} is the record of this chat: choose another source_id."
+        msg = f"{CONVERSATION!r} is reserved for the chat's conversation: choose another source_id."
         raise InvalidInput(msg)
     return tidy

@@ -1,4 +1,4 @@
-"""A text on its way into session memory: measured, then cut into fragments a batch at a time."""
+"""Preparation of a text for session memory: measuring it, then splitting it into batches of chunks."""
 
 import re
 from collections.abc import Iterator
@@ -17,31 +17,32 @@ from cognition.text.sanitize import clean
 from cognition.vectors import SparseVector
 from cognition.vectors.bm25 import document_terms
 
-PIECE: Final = 1 << 16
-"""Characters of a file at a time."""
+READ_CHARS: Final = 1 << 16
+"""Number of characters to read from a file at a time."""
 
 PREVIEW: Final = 160
+"""Maximum length of a preview in characters."""
 
-TELLING: Final = 200
-"""Characters that a language is told from: enough, and a third of the time of a whole chunk."""
+DETECTION_CHARS: Final = 200
+"""Number of characters for language detection: sufficient, in a third of the time of a whole chunk."""
 
 SPACELESS: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{4}")
-"""Writing without spaces, which the word breaks of any other language make one word of."""
+"""Text in a script without spaces, which the tokenizers of other languages treat as a single word."""
 
-TOLD_EVERY: Final = 8
-"""Chunks of one language: telling it for each takes longer than cutting them."""
+DETECTION_INTERVAL: Final = 8
+"""Number of chunks per language detection, which takes longer than splitting."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a source is known by, in one pass over its text.
+    """The properties of a text, measured in one pass.
 
     Attributes:
-        sha256: Of its UTF-8 bytes.
-        size: How many those are.
-        characters: How many characters.
-        lines: How many lines.
-        preview: How it begins, in one line; empty for a text without a visible character.
+        sha256: The hash of its UTF-8 bytes.
+        size: Size in bytes of UTF-8.
+        characters: Number of characters.
+        lines: Number of lines.
+        preview: Its beginning in one line; empty if the text is blank.
     """
 
     sha256: str
@@ -52,45 +53,45 @@ class Measured:
 
 
 def measure(text: str | Path) -> Measured:
-    """Read a text once; blocking.
+    """Measure a text. Blocking.
 
     Args:
-        text: The text, or a file of UTF-8.
+        text: The text, or the path of a UTF-8 file.
     """
-    digest, size, characters, lines, begins = sha256(), 0, 0, 1, ""
+    digest, size, characters, lines, beginning = sha256(), 0, 0, 1, ""
     for piece in pieces(text):
         data = piece.encode()
         digest.update(data)
         size += len(data)
         characters += len(piece)
         lines += piece.count("\n")
-        if len(begins) < PREVIEW:
-            begins = preview(f"{begins} {piece}")
-    return Measured(digest.hexdigest(), size, characters, lines, begins)
+        if len(beginning) < PREVIEW:
+            beginning = preview(f"{beginning} {piece}")
+    return Measured(digest.hexdigest(), size, characters, lines, beginning)
 
 
 def preview(text: str) -> str:
-    """How a text begins, in one line."""
+    """Return the beginning of a text in one line."""
     return " ".join(text[: 10 * PREVIEW].split())[:PREVIEW]
 
 
 def pieces(text: str | Path) -> Iterator[str]:
-    """The text in pieces, without what can't be stored; characters keep their places."""
+    """Yield a text in sanitised pieces, in which all characters keep their offsets."""
     if isinstance(text, str):
         yield clean(text)
         return
     with text.open(encoding="utf-8", errors="replace", newline="") as file:
-        while piece := file.read(PIECE):
+        while piece := file.read(READ_CHARS):
             yield clean(piece)
 
 
 class Splitter:
-    """The fragments of a text with their terms.
+    """A splitter that produces the chunks of a text with their terms.
 
     Args:
-        text: The text, or a file of UTF-8.
-        source: What it is a version of.
-        embedder: The model that sets the size of a chunk.
+        text: The text, or the path of a UTF-8 file.
+        source: The version that the text belongs to.
+        embedder: The embedding model, which determines the chunk size.
     """
 
     def __init__(self, text: str | Path, source: Source, embedder: Embedder) -> None:
@@ -99,24 +100,24 @@ class Splitter:
         self._model = embedder.stamp.model
         self._language, self._spaceless = "", False
         self.languages: set[str] = set()
-        """Those of the fragments so far."""
+        """The languages of the chunks so far."""
         self.ended = False
-        """Whether no fragment is left."""
+        """True if there are no more chunks."""
 
     def take(self, count: int) -> list[tuple[SourceChunk, SparseVector]]:
-        """The next fragments; none at the end. Blocking."""
-        taken = [self._fragment(chunk) for chunk in islice(self._chunks, count)]
-        self.ended = len(taken) < count
-        return taken
+        """Return the next chunks; empty at the end. Blocking."""
+        batch = [self._source_chunk(chunk) for chunk in islice(self._chunks, count)]
+        self.ended = len(batch) < count
+        return batch
 
-    def _fragment(self, chunk: Chunk) -> tuple[SourceChunk, SparseVector]:
+    def _source_chunk(self, chunk: Chunk) -> tuple[SourceChunk, SparseVector]:
         spaceless = SPACELESS.search(chunk.text)
-        if chunk.index % TOLD_EVERY == 0 or self._spaceless != bool(spaceless):
+        if chunk.index % DETECTION_INTERVAL == 0 or self._spaceless != bool(spaceless):
             begin = spaceless.start() if spaceless else 0
-            self._language = detect_language(chunk.text[begin : begin + TELLING])
+            self._language = detect_language(chunk.text[begin : begin + DETECTION_CHARS])
             self._spaceless = bool(spaceless)
             self.languages.add(self._language)
-        fragment = SourceChunk(
+        source_chunk = SourceChunk(
             user_id=self._source.user_id,
             chat_id=self._source.chat_id,
             source_id=self._source.source_id,
@@ -132,4 +133,4 @@ class Splitter:
             indexed_at=self._source.indexed_at,
             embedding_model=self._model,
         )
-        return fragment, document_terms(chunk.text, self._language)
+        return source_chunk, document_terms(chunk.text, self._language)

@@ -1,4 +1,4 @@
-"""Session memory: what a chat works on and the context can't hold, gone when the session ends."""
+"""Session memory: searchable texts of a chat that exceed its context, deleted with its session."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from cognition.memory.session.conversation import CONVERSATION, Conversation
 from cognition.memory.session.indexer import Indexer
 from cognition.memory.session.passages import Found, passages
 from cognition.memory.session.ranking import rerank, top_candidates
-from cognition.memory.session.saver import Progress, Saver, SaveResult, free_id
+from cognition.memory.session.saver import Progress, Saver, SaveResult, checked_writable_id
 from cognition.memory.session.versions import VersionedPoints
 from cognition.memory.validation import UnknownSource, check_limit, checked_id, checked_moment
 from cognition.storage.sqlite.database import Database
@@ -27,17 +27,17 @@ from cognition.vectors import Filter, SparseVector, Vector, VectorEngine
 from cognition.vectors.bm25 import query_terms
 
 OVERFETCH: Final = 3
-"""Candidates by meaning and by words for each result."""
+"""Number of candidates to fetch per result, for each of the two scores."""
 
 MAX_TOKENS: Final = 8_000
-"""What a search may put into the context."""
+"""Default token budget of a search result."""
 
 
 class SessionMemory:
-    """The sources of every chat; each call is for one user. A blank user or chat is refused.
+    """The sources of all chats. Each call concerns one user and chat, which must not be blank.
 
     Attributes:
-        conversation: What was said in the chats.
+        conversation: The conversations of the chats.
     """
 
     def __init__(self, versions: VersionedPoints, embedder: Embedder) -> None:
@@ -51,10 +51,10 @@ class SessionMemory:
 
     @classmethod
     async def open(cls, engine: VectorEngine, embedder: Embedder, database: Database) -> "SessionMemory":
-        """Open the collection or make it, clear what a crash left, and go on embedding where it stopped.
+        """Open the collection, creating it if needed, clean up after a crash and resume unfinished embedding.
 
         Raises:
-            StampMismatch: It was filled by another embedding model.
+            StampMismatch: If its vectors were created with another embedding model.
         """
         collection = await engine.collection(collection_spec(embedder.stamp))
         versions = VersionedPoints(collection, SourceTable(database))
@@ -76,27 +76,27 @@ class SessionMemory:
         created_at: float | None = None,
         on_progress: Progress | None = None,
     ) -> SaveResult:
-        """Store a text under an id, whole, in place of what was there; the same text changes nothing.
+        """Store a text as a source, replacing its previous version unless the text is the same.
 
         Args:
-            user_id: Whose.
-            chat_id: In which chat.
-            source_id: Under which id it is found.
-            text: The text, or a file of UTF-8.
-            name: What people call it.
-            tags: What it is about.
-            created_at: When it was written, in unix seconds; None for now.
-            on_progress: Told of each batch.
+            user_id: The user.
+            chat_id: The chat.
+            source_id: The id of the source.
+            text: The text, or the path of a UTF-8 file.
+            name: The display name.
+            tags: The topics of the text.
+            created_at: The time it was written, in unix seconds; None for now.
+            on_progress: Callback for each stored batch.
 
         Raises:
-            InvalidInput: An argument can't be meant, the text is blank, or it was deleted meanwhile.
+            InvalidInput: If an argument is invalid, the text is blank, or the source was deleted meanwhile.
         """
         check_chat(user_id, chat_id)
         written = now() if created_at is None else checked_moment(created_at)
         source = Source(
             user_id=user_id,
             chat_id=chat_id,
-            source_id=free_id(source_id),
+            source_id=checked_writable_id(source_id),
             name=clean(name),
             first_at=written,
             last_at=written,
@@ -116,21 +116,24 @@ class SessionMemory:
         period: Period | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> Found:
-        """The passages that are nearest to a query in meaning and in words, best first.
+        """Search for passages by meaning and words.
 
         Args:
-            user_id: Whose.
-            chat_id: In which chat.
-            query: The question or key words.
-            source_id: Only in this source; empty for all.
-            everywhere: In all of the user's chats.
-            limit: How many chunks at most; neighbours become one passage.
-            period: Only what was said or written in it.
-            max_tokens: What the passages may take together.
+            user_id: The user.
+            chat_id: The chat.
+            query: A question or keywords.
+            source_id: Limit the search to this source; empty for all.
+            everywhere: True to search all of the user's chats.
+            limit: Maximum number of chunks; adjacent chunks are merged into one passage.
+            period: Limit the search to texts said or written in this period.
+            max_tokens: Token budget for all passages.
+
+        Returns:
+            The passages, best first, and what was searched.
 
         Raises:
-            UnknownSource: There is no such source in the chat, or in any with `everywhere`.
-            InvalidInput: An argument can't be meant.
+            UnknownSource: If the source does not exist in the chat, or in any chat with `everywhere`.
+            InvalidInput: If an argument is invalid.
         """
         scope, source_id = _scope(user_id, chat_id, source_id, limit, everywhere=everywhere)
         check_limit("max_tokens", max_tokens)
@@ -153,11 +156,11 @@ class SessionMemory:
             terms = await asyncio.to_thread(_terms, query, view.languages)
             corpus = Filter(user_id, equals=chats)
             candidates = await self._collection.best(where, corpus, vector, terms, OVERFETCH * limit)
-            close = {one.id: one for one in top_candidates(candidates, self._embedder.calibration, limit)}
-            records = await self._collection.retrieve(user_id, list(close))
-        found = [(SourceChunk.from_payload(record.payload), close[record.id]) for record in records]
-        shown, omitted = passages(await asyncio.to_thread(rerank, query, found), max_tokens)
-        return Found(shown, omitted, view.sources, view.indexing)
+            best = {one.id: one for one in top_candidates(candidates, self._embedder.calibration, limit)}
+            records = await self._collection.retrieve(user_id, list(best))
+        hits = [(SourceChunk.from_payload(record.payload), best[record.id]) for record in records]
+        merged, omitted = passages(await asyncio.to_thread(rerank, query, hits), max_tokens)
+        return Found(merged, omitted, view.sources, view.indexing)
 
     async def sources(
         self,
@@ -169,11 +172,11 @@ class SessionMemory:
         limit: int = 20,
         period: Period | None = None,
     ) -> Listing:
-        """The sources of a chat, or of all of the user's, newest first.
+        """Return the sources of a chat, or of all of the user's chats, newest first.
 
         Raises:
-            UnknownSource: There is none of the id.
-            InvalidInput: An argument can't be meant.
+            UnknownSource: If no source has the given id.
+            InvalidInput: If an argument is invalid.
         """
         scope, source_id = _scope(user_id, chat_id, source_id, limit, everywhere=everywhere)
         if source_id:
@@ -181,15 +184,15 @@ class SessionMemory:
         return await asyncio.to_thread(self._catalogue.listing, user_id, scope, source_id, limit, period)
 
     async def source(self, user_id: str, chat_id: str, source_id: str) -> Source | None:
-        """A source of a chat as it is shown; None when there is none."""
+        """Return the visible version of a chat's source, or None if it does not exist."""
         check_chat(user_id, chat_id)
-        shown = await asyncio.to_thread(self._catalogue.shown, user_id, chat_id, checked_id(source_id))
-        return shown[0] if shown else None
+        sources = await asyncio.to_thread(self._catalogue.visible, user_id, chat_id, checked_id(source_id))
+        return sources[0] if sources else None
 
     async def fragments(
         self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
     ) -> list[SourceChunk]:
-        """The chunks of a source with these numbers, in that order."""
+        """Return the chunks of a source with these numbers, in this order."""
         with self._versions.in_use():
             ids = await self._points(user_id, chat_id, source_id, indexes)
             records = await self._collection.retrieve(user_id, list(ids))
@@ -198,23 +201,23 @@ class SessionMemory:
     async def vectors(
         self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
     ) -> dict[int, Vector]:
-        """The embeddings of these chunks of a source, of those that have one yet."""
+        """Return the embeddings of these chunks of a source, by number; chunks without one are skipped."""
         with self._versions.in_use():
             ids = await self._points(user_id, chat_id, source_id, indexes)
             vectors = await self._collection.vectors(user_id, list(ids))
         return {ids[id_]: vector for id_, vector in vectors.items()}
 
     async def delete(self, user_id: str, chat_id: str, source_id: str) -> int:
-        """Delete a source of this chat for good; how many chunks it had.
+        """Delete a source of a chat permanently. Return the number of its chunks.
 
         Raises:
-            UnknownSource: The chat has none of the id.
-            InvalidInput: It is no id, or the conversation, which goes with the session.
+            UnknownSource: If the chat has no source with this id.
+            InvalidInput: If the id is invalid or the conversation, which only closing the session deletes.
         """
         check_chat(user_id, chat_id)
         source_id = checked_id(source_id)
         if source_id == CONVERSATION:
-            msg = f"{CONVERSATION!r} is the record of this chat: it goes when the session is closed."
+            msg = f"{CONVERSATION!r} is the chat's conversation: it is deleted when the session is closed."
             raise InvalidInput(msg)
         chunks = await asyncio.to_thread(self._catalogue.remove, user_id, chat_id, source_id)
         if chunks is None:
@@ -223,18 +226,18 @@ class SessionMemory:
         return chunks
 
     async def purge(self, user_id: str, chat_id: str) -> int:
-        """Delete all that a chat holds, its conversation too; how many chunks that were."""
+        """Delete all sources of a chat, including its conversation. Return the number of their chunks."""
         check_chat(user_id, chat_id)
         chunks = await asyncio.to_thread(self._catalogue.remove, user_id, chat_id)
         await self._versions.clear()
         return chunks or 0
 
     async def indexed(self) -> None:
-        """Wait until every large source has its embeddings."""
+        """Wait until all large sources are embedded."""
         await self._indexer.finish()
 
     async def aclose(self) -> None:
-        """Stop working in the background; the next start goes on there."""
+        """Stop background embedding. The next process resumes it."""
         await self._indexer.aclose()
 
     async def _view(self, user_id: str, scope: str | None, source_id: str) -> Snapshot:
@@ -242,20 +245,19 @@ class SessionMemory:
         if source_id and not view.sources:
             raise await self._unknown(user_id, scope, source_id)
         if view.indexing:
-            self._indexer.see_to_it()
+            self._indexer.resume()
         return view
 
     async def _points(
         self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
     ) -> dict[str, int]:
-        """The ids of these chunks of a source, with their numbers."""
+        """Return the point ids of these chunks of a source, with their numbers."""
         source = await self.source(user_id, chat_id, source_id)
         if source is None:
             raise await self._unknown(user_id, chat_id, source_id)
-        if wrong := [index for index in indexes if not 0 <= index < source.chunks]:
-            msg = (
-                f"{source_id!r} has no chunk {short_repr(wrong[0])}: it has {source.chunks}, numbered from 0."
-            )
+        if unknown := [index for index in indexes if not 0 <= index < source.chunks]:
+            number = short_repr(unknown[0])
+            msg = f"{source_id!r} has no chunk {number}: it has {source.chunks}, numbered from 0."
             raise InvalidInput(msg)
         return {point_id(source.version, index): index for index in indexes}
 
@@ -267,10 +269,10 @@ class SessionMemory:
 def _scope(
     user_id: str, chat_id: str, source_id: str, limit: int, *, everywhere: bool
 ) -> tuple[str | None, str]:
-    """The chat, None for all, and the source, empty for all, that are meant.
+    """Check the arguments, and return the chat, None for all, and the source, empty for all.
 
     Raises:
-        InvalidInput: One of them can't be, or the limit can't.
+        InvalidInput: If an argument is invalid.
     """
     check_chat(user_id, chat_id)
     check_limit("limit", limit)
@@ -278,5 +280,5 @@ def _scope(
 
 
 def _terms(query: str, languages: set[str]) -> SparseVector:
-    """The words of a question in the stored languages and in its own."""
+    """Return the terms of a query in its own language and in the stored ones."""
     return query_terms(query, detect_language(query), languages)

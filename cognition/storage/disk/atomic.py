@@ -1,4 +1,4 @@
-"""Writing a file so that readers, and whoever comes after a crash, find the old one or the new one, whole."""
+"""Atomic file writes: even after a crash, readers see either the old content or the new, never a mix."""
 
 import os
 import tempfile
@@ -6,20 +6,20 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Put a file in place of whatever is there; blocking.
+    """Write a file, replacing any existing one. Blocking.
 
     Args:
-        path: Where; its folder is made if it isn't there.
-        data: The whole content.
+        path: The file to write; its folder is created if missing.
+        data: The complete content.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(temporary, path)
     except BaseException:
-        os.unlink(name)
+        os.unlink(temporary)
         raise

@@ -1,4 +1,4 @@
-"""Whether the disk has room for another write."""
+"""A check for free disk space before writing."""
 
 import shutil
 from pathlib import Path
@@ -7,26 +7,26 @@ from typing import Final
 from cognition.errors import Unavailable
 
 LEAST_BYTES: Final = 32 << 20
-"""More than the largest single write, beside what other programs may take meanwhile."""
+"""Free bytes required for a write: more than the largest single write, plus a margin for other programs."""
 
 
 class DiskFull(Unavailable):
-    """There is too little room to write safely; the message says where and how much. Nothing was changed."""
+    """Not enough disk space to write safely. The message names the folder; nothing was changed."""
 
 
 def require_room(folder: Path) -> None:
-    """Refuse to write where the room might not do; blocking.
+    """Check that there is enough disk space to write safely. Blocking.
 
     Args:
-        folder: One that is there, or whose nearest parent is.
+        folder: The folder to write to; need not exist yet.
 
     Raises:
-        DiskFull: There is too little.
+        DiskFull: If less than `LEAST_BYTES` is free.
     """
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if (free := shutil.disk_usage(there).free) < LEAST_BYTES:
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if (free := shutil.disk_usage(existing).free) < LEAST_BYTES:
         msg = (
-            f"The disk of {str(folder)!r} has {free >> 20} MB left, and {LEAST_BYTES >> 20} MB are needed: "
-            "make some room and try again. Nothing was changed."
+            f"Not enough disk space for {str(folder)!r}: {free >> 20} MB free, {LEAST_BYTES >> 20} MB "
+            "needed. Free some space and try again; nothing was changed."
         )
         raise DiskFull(msg)

@@ -11,24 +11,24 @@ PLAIN: Final = frozenset(ascii_lowercase + digits + "-")
 RESERVED: Final = frozenset(
     {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
 )
-"""What Windows keeps for devices, with whatever ending."""
+"""Names that Windows reserves for devices, with any extension."""
 
 LONGEST: Final = 120
-"""Characters of a name; most file systems take 255 bytes."""
+"""Maximum characters of a name; most file systems allow 255 bytes."""
 
 
 def folder_of_user(user_id: str) -> str:
-    """A user's folder name: no two users share one, on file systems that ignore case either.
+    """Return the folder name for a user id, unique even on file systems that ignore case.
 
-    Lower-case letters, digits and hyphens stand for themselves, so that `local` is in `local`; every other
-    byte is `_` and two hexadecimal digits. What gets too long is `__` and a hash, which nothing else begins
-    with.
+    Lowercase letters, digits and hyphens are kept, so the user `local` gets the folder `local`; every other
+    byte becomes `_` and two hexadecimal digits. A name that would be too long is replaced by `__` and a hash;
+    no other name starts with `__`.
 
     Args:
-        user_id: Who it is.
+        user_id: The user.
 
     Raises:
-        ValueError: The user is nobody.
+        InvalidInput: If the user is blank.
     """
     check_user(user_id)
     name = "".join(char if char in PLAIN else _hex(char) for char in user_id)

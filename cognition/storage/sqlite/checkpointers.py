@@ -1,4 +1,4 @@
-"""The checkpointers of one process over one folder: one for each event loop that graphs run on."""
+"""The checkpointers of one process: one per event loop that runs graphs, all on the same home folder."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -8,10 +8,10 @@ from cognition.storage.sqlite.checkpointer import ThreadSaver, open_checkpointer
 
 
 class CheckpointerPool:
-    """Opens a checkpointer when a loop first asks for one; each has a connection of its own.
+    """A pool that opens one checkpointer, with its own connection, per event loop on first use.
 
     Args:
-        home: The folder that holds everything stored.
+        home: The home folder.
     """
 
     def __init__(self, home: Path) -> None:
@@ -20,7 +20,7 @@ class CheckpointerPool:
         self._opened = AsyncExitStack()
 
     async def saver(self) -> ThreadSaver:
-        """The checkpointer of this event loop."""
+        """Return the checkpointer of the running event loop."""
         loop = asyncio.get_running_loop()
         opening = self._opening.get(loop)
         if opening is None or (opening.done() and (opening.cancelled() or opening.exception())):
@@ -29,6 +29,6 @@ class CheckpointerPool:
         return await asyncio.shield(opening)
 
     async def aclose(self) -> None:
-        """Close them all, those of other loops too; safe to call again."""
+        """Close all checkpointers, including those of other event loops. Safe to call more than once."""
         self._opening.clear()
         await self._opened.aclose()

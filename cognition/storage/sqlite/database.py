@@ -1,4 +1,4 @@
-"""The SQLite file of a folder that says what exists: resources, sources, threads of agents."""
+"""The SQLite database of the home folder: resources, sources, sub-agent threads, chats and closures."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -12,14 +12,14 @@ from cognition.storage.sqlite.migrations import MIGRATIONS
 
 FILE = "cognition.sqlite"
 BUSY_SECONDS = 30
-"""How long a writer waits for another process's transaction."""
+"""Seconds to wait for another process's transaction before a write fails."""
 
 
 class Database:
-    """One connection for the whole process, behind a lock. Blocking: call it in a thread.
+    """One connection for the whole process, guarded by a lock. Blocking: call it from a worker thread.
 
     Args:
-        home: The folder; made if it isn't there.
+        home: The home folder; created if missing.
     """
 
     def __init__(self, home: Path) -> None:
@@ -30,69 +30,74 @@ class Database:
             home / FILE, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None
         )
         self._connection.row_factory = sqlite3.Row
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=NORMAL")
-        self._migrate()
+        try:
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._migrate()
+        except BaseException:
+            self._connection.close()
+            raise
 
     def rows(self, sql: str, values: Sequence[object] | dict[str, Any] = ()) -> list[sqlite3.Row]:
-        """The rows that a statement gives; outside of `transaction` it stands for itself.
+        """Execute a statement and return its rows. Outside `transaction`, the statement commits by itself.
 
-        Half a character in a value is kept, and looked for, as a question mark: SQLite takes UTF-8 only.
+        Lone surrogates in values become question marks, because SQLite accepts valid UTF-8 only.
 
         Raises:
-            DiskFull: There is no room for it.
+            DiskFull: If the disk is full.
         """
-        whole: Sequence[object] | dict[str, Any]
+        encodable: Sequence[object] | dict[str, Any]
         if isinstance(values, dict):
-            whole = {name: _whole(value) for name, value in values.items()}
+            encodable = {name: _encodable(value) for name, value in values.items()}
         else:
-            whole = [_whole(value) for value in values]
-        with self._lock, self._room():
-            return self._connection.execute(sql, whole).fetchall()
+            encodable = [_encodable(value) for value in values]
+        with self._lock, self._raising_disk_full():
+            return self._connection.execute(sql, encodable).fetchall()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of the statements of this thread in the block, or none.
+        """Run the block in a transaction; other threads wait until it ends.
 
         Raises:
-            DiskFull: There is no room for them.
+            DiskFull: If the disk is full.
         """
-        with self._lock, self._room():
+        with self._lock, self._raising_disk_full():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:  # on a full disk SQLite has ended it itself
+                if self._connection.in_transaction:  # on a full disk, SQLite may have rolled back itself
                     self._connection.execute("ROLLBACK")
                 raise
 
     def close(self) -> None:
-        """Close the file; safe to call again."""
+        """Close the connection. Safe to call more than once."""
         with self._lock:
             self._connection.close()
 
     @contextmanager
-    def _room(self) -> Iterator[None]:
-        """Say of a full disk where it is, and what to do."""
+    def _raising_disk_full(self) -> Iterator[None]:
+        """Translate SQLite's error for a full disk into `DiskFull`."""
         try:
             yield
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
                 raise
             msg = (
-                f"The disk of {str(self._home)!r} is full: make some room and try again. Nothing was changed."
+                f"No disk space left for {str(self._home)!r}. Free some space and try again; "
+                "nothing was changed."
             )
             raise DiskFull(msg) from error
 
     def _migrate(self) -> None:
-        """Bring the tables to the newest form; SQLite's `user_version` counts the steps that were taken."""
+        """Migrate the tables to the latest schema; `user_version` counts the migrations already applied."""
         with self.transaction():
-            taken = self._connection.execute("PRAGMA user_version").fetchone()[0]
-            for statement in MIGRATIONS[taken:]:
+            applied = self._connection.execute("PRAGMA user_version").fetchone()[0]
+            for statement in MIGRATIONS[applied:]:
                 self._connection.execute(statement)
             self._connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
 
 
-def _whole(value: object) -> object:
+def _encodable(value: object) -> object:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""The steps by which the tables came to be, in order. A step that was released is never changed."""
+"""The database migrations, in order. Never change a migration that has been released."""
 
 MIGRATIONS: tuple[str, ...] = (
     """CREATE TABLE resources (

@@ -1,4 +1,4 @@
-"""How threads are written: strict msgpack that does not rebuild a long conversation at every read."""
+"""The serializer of threads: strict msgpack, with a cache of recently read snapshots."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -6,36 +6,39 @@ from functools import lru_cache
 from typing import Any, Self
 
 from langgraph.checkpoint.serde.jsonplus import EXT_DELTA_SNAPSHOT, JsonPlusSerializer
-from langgraph.checkpoint.serde.types import _DeltaSnapshot  # what a delta channel leaves in a checkpoint
+from langgraph.checkpoint.serde.types import _DeltaSnapshot  # a snapshot in a delta channel
 
-REMEMBERED = 8
-"""Snapshots kept in memory, each about twice the size of its thread's text."""
+CACHED_SNAPSHOTS = 8
+"""Number of snapshots kept in memory, each about twice the size of its thread's text."""
 
 
 class ThreadSerializer(JsonPlusSerializer):
-    """Strict for every graph: what a graph's state declares adds nothing to what may be built."""
+    """A serializer that is strict for every graph: state schemas cannot extend the allowlist of types."""
 
     def with_msgpack_allowlist(self, extra_allowlist: Iterable[tuple[str, ...] | type]) -> Self:
-        """Itself. A graph within a graph would have it copied, with a saver that the server can't copy."""
+        """Return this serializer unchanged.
+
+        A copy for a subgraph would need a copy of the checkpointer too, which the server cannot make.
+        """
         return self
 
 
 def thread_serializer() -> JsonPlusSerializer:
-    """A serializer of messages and plain JSON values; nothing else is ever built from a thread.
+    """Return a serializer that creates only messages and plain JSON values when it reads a thread.
 
-    Each turn starts by reading the thread's newest snapshot, and building its messages would come to be most
-    of a long chat's work. So the newest ones read are remembered by their bytes, and handed out as copies.
+    Every turn starts by reading the thread's latest snapshot. In a long chat, rebuilding its messages would
+    take most of the time, so recently read snapshots are cached by their bytes and returned as copies.
     """
     strict = JsonPlusSerializer(allowed_msgpack_modules=None)
-    build = strict._unpack_ext_hook
+    deserialize = strict._unpack_ext_hook
 
-    @lru_cache(maxsize=REMEMBERED)
+    @lru_cache(maxsize=CACHED_SNAPSHOTS)
     def snapshot(data: bytes) -> Any:
-        return build(EXT_DELTA_SNAPSHOT, data).value
+        return deserialize(EXT_DELTA_SNAPSHOT, data).value
 
     def unpack(code: int, data: bytes) -> Any:
         if code != EXT_DELTA_SNAPSHOT:
-            return build(code, data)
+            return deserialize(code, data)
         value = snapshot(data)
         return _DeltaSnapshot([copy(item) for item in value] if isinstance(value, list) else value)
 

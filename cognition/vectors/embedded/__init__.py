@@ -1,1 +1,1 @@
-"""The vector engine in this process, on qdrant-edge."""
+"""The in-process vector engine, based on qdrant-edge."""

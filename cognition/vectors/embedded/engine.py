@@ -1,4 +1,4 @@
-"""Qdrant in this process: one shard per collection under the folder, durable through its write-ahead log."""
+"""The Qdrant engine in this process: one shard per collection, made durable by a write-ahead log."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,22 +35,22 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 BATCH: Final = 256
-"""Points of one operation: an upsert holds the interpreter's lock; more would be felt by other tasks."""
+"""Maximum number of points per upsert, which holds the GIL; larger batches would delay other tasks."""
 
-MANY: Final = 100_000
-"""Values of one field that are counted at most."""
+MAX_VALUES: Final = 100_000
+"""Maximum number of distinct values returned for a field."""
 
 
 class EmbeddedEngine:
-    """The engine over a folder.
+    """The vector engine of a home folder.
 
     Args:
-        home: The folder. It is locked before any shard is loaded: a second load, even one that fails, damages
-            the shard of the first holder.
-        url: Where this process's HTTP API answers, if it serves one; the lock tells others.
+        home: The home folder. It is locked before any shard is loaded, because loading a shard a second time,
+            even unsuccessfully, damages it for the process that has it open.
+        url: The URL of this process's HTTP API, recorded with the lock; empty if it is not a server.
 
     Raises:
-        FolderInUse: Another process holds the folder.
+        FolderInUse: If another process holds the lock.
     """
 
     def __init__(self, home: Path, url: str = "") -> None:
@@ -61,16 +61,16 @@ class EmbeddedEngine:
         self._closed = False
 
     async def collection(self, spec: CollectionSpec) -> "EmbeddedCollection":
-        """Open a collection, making it when it is not there."""
+        """Open a collection, creating it if it does not exist."""
         return await asyncio.to_thread(self._collection, spec)
 
     async def aclose(self) -> None:
-        """Write everything to disk and let go of the folder; safe to call again."""
+        """Write everything to disk and release the home folder; safe to call again."""
         if not self._closed:
             self._closed = True
             for collection in self._open.values():
                 await asyncio.to_thread(collection.close)
-            self._lock.release()
+            await asyncio.to_thread(self._lock.release)
 
     def _collection(self, spec: CollectionSpec) -> "EmbeddedCollection":
         with self._opening:
@@ -81,7 +81,7 @@ class EmbeddedEngine:
 
 
 class EmbeddedCollection:
-    """A shard behind the port. Calls run in threads: the engine lets go of the interpreter's lock."""
+    """A collection backed by a shard. Calls run in worker threads, since the engine releases the GIL."""
 
     def __init__(self, spec: CollectionSpec, shard: edge.EdgeShard, folder: Path) -> None:
         self.spec = spec
@@ -91,23 +91,23 @@ class EmbeddedCollection:
         self._changing = Condition()
 
     def close(self) -> None:
-        """Close the shard, once what is still read or written in a thread has come to its end; blocking.
+        """Close the shard once all calls in worker threads have returned. Blocking.
 
-        Who is cancelled leaves such a thread behind, and a shard that is closed under it breaks.
+        A cancelled task leaves its call running, and closing the shard during a call breaks it.
         """
         with self._changing:
             self._changing.wait_for(lambda: not self._calls)
             self.shard.close()
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Store points, a batch an operation."""
+        """Store points in batches."""
         for point in points:
             self._check(point)
         for batch in _batches(points):
             await self._change(self._upsert, batch)
 
     async def add_vectors(self, user_id: str, vectors: Mapping[str, Vector]) -> None:
-        """Give points their embeddings."""
+        """Set the embeddings of stored points."""
         for vector in vectors.values():
             self._check_vector(vector)
         own = requests.condition(Filter(user_id))
@@ -115,28 +115,28 @@ class EmbeddedCollection:
             await self._change(self._add_vectors, batch, own)
 
     async def delete(self, where: Filter) -> int:
-        """Remove the points that match."""
-        found = await self.count(where)
+        """Delete the matching points and return their number."""
+        matching = await self.count(where)
         operation = edge.UpdateOperation.delete_points_by_filter(requests.condition(where))
         await self._change(self._update, operation)
-        return found
+        return matching
 
     async def set_payload(self, where: Filter, payload: Mapping[str, Any]) -> None:
-        """Set payload fields on the points that match."""
+        """Set payload fields on the matching points."""
         operation = edge.UpdateOperation.set_payload_by_filter(requests.condition(where), dict(payload))
         await self._change(self._update, operation)
 
     async def retrieve(self, user_id: str, ids: Sequence[str]) -> list[Record]:
-        """The user's points of these ids, in that order."""
+        """Return the user's points with these ids, in this order."""
         check_user(user_id)
         if not ids:
             return []
         records = await self._call(self.shard.retrieve, list(ids), True, False)
-        found = {str(record.id): requests.record(record) for record in records}
-        return [found[id_] for id_ in ids if id_ in found and found[id_].payload.get(TENANT) == user_id]
+        by_id = {str(record.id): requests.record(record) for record in records}
+        return [by_id[id_] for id_ in ids if id_ in by_id and by_id[id_].payload.get(TENANT) == user_id]
 
     async def vectors(self, user_id: str, ids: Sequence[str]) -> dict[str, Vector]:
-        """The embeddings of the user's points of these ids."""
+        """Return the embeddings of the user's points with these ids."""
         check_user(user_id)
         if not ids:
             return {}
@@ -152,22 +152,22 @@ class EmbeddedCollection:
     async def best(
         self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int
     ) -> Scores:
-        """Both scores of the points that are among the best by meaning or by words."""
+        """Return both scores of the points that rank best by either score."""
         return await self._call(self._best, where, corpus, dense, sparse, limit)
 
     async def scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
-        """Score every point that matches, by meaning and by words."""
+        """Return both scores of every matching point."""
         return await self._call(self._scores, where, dense, sparse)
 
     async def nearest(self, where: Filter, dense: Vector, limit: int) -> list[Hit]:
-        """The points nearest by cosine."""
+        """Return the points nearest by cosine."""
         if limit < 1:
             return []
-        found = await self._call(self.shard.query, requests.near(where, dense, limit))
-        return [Hit(str(point.id), point.score) for point in found]
+        points = await self._call(self.shard.query, requests.near(where, dense, limit))
+        return [Hit(str(point.id), point.score) for point in points]
 
     async def scroll(self, where: Filter, limit: int, *, order_by: str = "", offset: int = 0) -> list[Record]:
-        """Points by a number, largest first, or by their ids."""
+        """Return a page of points, ordered by a numeric field in descending order, or by id."""
         request = edge.ScrollRequest(
             limit=max(limit + offset, 1),
             filter=requests.condition(where),
@@ -178,29 +178,29 @@ class EmbeddedCollection:
         return [requests.record(record) for record in records[offset : offset + limit]]
 
     async def values(self, where: Filter, field: str) -> set[str]:
-        """Which values a keyword field has."""
+        """Return the distinct values of a keyword field."""
         hits = await self._call(self._facet, where, field, exact=False)
         return {str(hit.value) for hit in hits}
 
     async def facet(self, where: Filter, field: str) -> dict[str, int]:
-        """Counts per value, most frequent first."""
+        """Return the number of points per value, most frequent first."""
         hits = await self._call(self._facet, where, field, exact=True)
         return {str(hit.value): hit.count for hit in hits}
 
     async def count(self, where: Filter) -> int:
-        """How many points match."""
+        """Return the number of matching points."""
         return await self._call(self._count, where)
 
     async def flush(self) -> None:
-        """Write all to its place."""
+        """Flush the write-ahead log."""
         await self._call(self.shard.flush)
 
     async def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run what asks the shard in a thread."""
+        """Call the shard in a worker thread."""
         return await asyncio.to_thread(partial(self._counted, function, *args, **kwargs))
 
     async def _change(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
-        """The same for a write; who is cancelled meanwhile waits for it, so that nothing is written after."""
+        """Write to the shard. A cancelled task waits for the call, so that nothing is written afterwards."""
         await wait_despite_cancel(asyncio.ensure_future(self._call(function, *args, **kwargs)))
 
     def _counted(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -214,7 +214,7 @@ class EmbeddedCollection:
                 self._changing.notify_all()
 
     def _upsert(self, points: Sequence[Point]) -> None:
-        # Making the points takes longer than storing them: not on the event loop.
+        # Converting the points takes longer than storing them, so it is kept off the event loop.
         self._update(edge.UpdateOperation.upsert_points([requests.stored(point) for point in points]))
 
     def _add_vectors(self, vectors: Sequence[tuple[str, Any]], own: edge.Filter) -> None:
@@ -222,14 +222,16 @@ class EmbeddedCollection:
         self._update(edge.UpdateOperation.update_vectors(changed, own))
 
     def _update(self, operation: edge.UpdateOperation) -> None:
-        require_room(self._folder)  # the engine writes to mapped files: on a full disk the process is killed
+        require_room(self._folder)  # writing to mapped files on a full disk would kill the process
         self.shard.update(operation)
 
     def _count(self, where: Filter) -> int:
         return self.shard.count(edge.CountRequest(filter=requests.condition(where), exact=True))
 
     def _facet(self, where: Filter, field: str, *, exact: bool) -> list[edge.FacetHit]:
-        request = edge.FacetRequest(key=field, limit=MANY, exact=exact, filter=requests.condition(where))
+        request = edge.FacetRequest(
+            key=field, limit=MAX_VALUES, exact=exact, filter=requests.condition(where)
+        )
         return self.shard.facet(request).hits
 
     def _scores(self, where: Filter, dense: Vector, sparse: SparseVector) -> Scores:
@@ -239,26 +241,26 @@ class EmbeddedCollection:
         cosine = np.array([point.score for point in near], dtype=np.float32)
         lexical = np.zeros(len(ids), dtype=np.float32)
         if ids and sparse.indices:
-            # The document frequencies are the user's own: what others wrote changes nobody's ranking.
+            # The document frequencies are per user, so that one user's texts do not affect another's ranking.
             own = Filter(where.user_id)
-            place = {id_: number for number, id_ in enumerate(ids)}
+            row_of = {id_: row for row, id_ in enumerate(ids)}
             for point in self.shard.query(requests.sharing(where, own, sparse, limit)):
-                # A point that was stored between the two queries has no cosine: the next search finds it.
-                if (number := place.get(cast("UUID", point.id))) is not None:
-                    lexical[number] = point.score
+                # A point stored between the two queries has no cosine; the next search finds it.
+                if (row := row_of.get(cast("UUID", point.id))) is not None:
+                    lexical[row] = point.score
         return Scores(ids, cosine, lexical)
 
     def _best(self, where: Filter, corpus: Filter, dense: Vector, sparse: SparseVector, limit: int) -> Scores:
-        def by_words(among: Filter, most: int) -> dict[UUID, float]:
-            if not (most and sparse.indices):
+        def by_words(among: Filter, count: int) -> dict[UUID, float]:
+            if not (count and sparse.indices):
                 return {}
-            return _found(self.shard.query(requests.sharing(among, corpus, sparse, most)))
+            return _scores_by_id(self.shard.query(requests.sharing(among, corpus, sparse, count)))
 
-        def by_meaning(among: Filter, most: int) -> dict[UUID, float]:
-            return _found(self.shard.query(requests.near(among, dense, most))) if most else {}
+        def by_meaning(among: Filter, count: int) -> dict[UUID, float]:
+            return _scores_by_id(self.shard.query(requests.near(among, dense, count))) if count else {}
 
         cosine, lexical = by_meaning(where, limit), by_words(where, limit)
-        # What is among the best by one may be anywhere by the other.
+        # A point that ranks among the best by one score may rank anywhere by the other.
         near, sharing = cosine.keys() - lexical.keys(), lexical.keys() - cosine.keys()
         cosine |= by_meaning(replace(where, ids=list(map(str, sharing))), len(sharing))
         lexical |= by_words(replace(where, ids=list(map(str, near))), len(near))
@@ -277,15 +279,18 @@ class EmbeddedCollection:
     def _check_vector(self, vector: Vector) -> None:
         dims = self.spec.stamp.dims
         if vector.shape != (dims,) or not np.isfinite(vector).all():
-            msg = f"A vector of {self.spec.name!r} must be {dims} finite numbers; this one is {vector.shape}."
+            msg = (
+                f"Invalid vector for {self.spec.name!r}: expected {dims} finite numbers, got an array of "
+                f"shape {vector.shape}."
+            )
             raise ValueError(msg)
 
 
-def _found(points: Sequence[edge.ScoredPoint]) -> dict[UUID, float]:
+def _scores_by_id(points: Sequence[edge.ScoredPoint]) -> dict[UUID, float]:
     return {cast("UUID", point.id): point.score for point in points}
 
 
-def _batches(things: Sequence[T]) -> Iterator[list[T]]:
-    remaining = iter(things)
+def _batches(items: Sequence[T]) -> Iterator[list[T]]:
+    remaining = iter(items)
     while batch := list(islice(remaining, BATCH)):
         yield batch

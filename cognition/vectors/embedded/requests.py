@@ -1,4 +1,4 @@
-"""What Qdrant in this process is asked: the port's filters, points and queries in its own words."""
+"""Conversion of filters, points and queries to Qdrant's types."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from cognition.vectors.port import TENANT, Bound, Filter, Point, Record, SparseV
 
 
 def near(where: Filter, dense: Vector, limit: int) -> edge.QueryRequest:
-    """The points nearest by cosine; exact."""
+    """Return a request for the points nearest by cosine. Exact."""
     return edge.QueryRequest(
         query=edge.Query.Nearest(dense.tolist(), using="dense"),
         filter=condition(where),
@@ -18,7 +18,7 @@ def near(where: Filter, dense: Vector, limit: int) -> edge.QueryRequest:
 
 
 def sharing(where: Filter, corpus: Filter, sparse: SparseVector, limit: int) -> edge.QueryRequest:
-    """The points that share a term, by BM25 with the rarity that terms have in the corpus."""
+    """Return a request for the points that share a term, by BM25 with the IDF over the corpus."""
     return edge.QueryRequest(
         query=edge.Query.Nearest(_terms(sparse), using="sparse"),
         filter=condition(where),
@@ -28,7 +28,7 @@ def sharing(where: Filter, corpus: Filter, sparse: SparseVector, limit: int) -> 
 
 
 def condition(where: Filter) -> edge.Filter:
-    """The filter; there is none without a user."""
+    """Convert a filter, which always includes the user."""
     must: list[Any] = [
         _is(TENANT, where.user_id),
         *(_is(name, value) for name, value in where.equals.items()),
@@ -41,7 +41,7 @@ def condition(where: Filter) -> edge.Filter:
 
 
 def _is(field: str, value: str | int) -> edge.FieldCondition:
-    """A keyword by its value, a number by its range: what its index has, which is half of one for both."""
+    """Match a string by value and an integer by range: the range-only integer index is half the size."""
     if isinstance(value, str):
         return edge.FieldCondition(field, match=edge.MatchValue(value=value))
     return _between(field, value, value)
@@ -52,16 +52,16 @@ def _between(field: str, low: Bound, high: Bound) -> edge.FieldCondition:
 
 
 def stored(point: Point) -> edge.Point:
-    """A point as it is stored."""
+    """Convert a point to store."""
     vectors: dict[str, Any] = {"sparse": _terms(point.sparse)}
     if point.dense is not None:
-        vectors["dense"] = point.dense.tolist()  # an array takes twice as long
+        vectors["dense"] = point.dense.tolist()  # passing an array takes twice as long
     return edge.Point(id=point.id, vector=vectors, payload=dict(point.payload))
 
 
-def record(found: edge.Record) -> Record:
-    """A stored point as the port shows it."""
-    return Record(str(found.id), dict(found.payload or {}))
+def record(point: edge.Record) -> Record:
+    """Convert a stored point."""
+    return Record(str(point.id), dict(point.payload or {}))
 
 
 def _terms(sparse: SparseVector) -> edge.SparseVector:

@@ -1,4 +1,4 @@
-"""A shard on the disk: made whole, and opened only for the embedding model that filled it."""
+"""The shard of a collection on disk: created atomically, and opened only for its embedding model."""
 
 import json
 import shutil
@@ -17,16 +17,18 @@ SHARD_FOLDER: Final = "shard"
 
 
 def open_shard(folder: Path, spec: CollectionSpec) -> edge.EdgeShard:
-    """The shard of a collection, made when it is not there; blocking. Whoever calls holds the folder's lock.
+    """Open the shard of a collection, creating it if it does not exist. Blocking.
+
+    The caller must hold the lock on the home folder.
 
     Args:
-        folder: The collection's own.
-        spec: What it holds.
+        folder: The folder of the collection.
+        spec: The schema of the collection.
 
     Raises:
-        StampMismatch: It was filled by another embedding model. Nothing is changed.
-        CorruptStore: It can't be read.
-        DiskFull: There is no room to open it.
+        StampMismatch: If its vectors were created with another embedding model. Nothing is changed.
+        CorruptStore: If it can't be read.
+        DiskFull: If there is not enough disk space to open it.
     """
     if not folder.exists():
         _create(folder, spec)
@@ -39,16 +41,16 @@ def open_shard(folder: Path, spec: CollectionSpec) -> edge.EdgeShard:
         raise StampMismatch(_mismatch(spec, stored))
     try:
         return edge.EdgeShard.load(str(folder / SHARD_FOLDER))
-    except Exception as error:  # the engine has no exceptions of its own
+    except Exception as error:  # the engine defines no exceptions
         raise CorruptStore(_damaged(folder, error)) from error
 
 
 def _create(folder: Path, spec: CollectionSpec) -> None:
-    """Make the shard beside its place and move it there whole: a crash leaves no half of one."""
+    """Create the shard in a temporary folder, then rename it: a crash leaves no incomplete shard."""
     require_room(folder.parent)
-    making = folder.with_suffix(".new")
-    shutil.rmtree(making, ignore_errors=True)
-    (making / SHARD_FOLDER).mkdir(parents=True)
+    temporary = folder.with_suffix(".new")
+    shutil.rmtree(temporary, ignore_errors=True)
+    (temporary / SHARD_FOLDER).mkdir(parents=True)
     config = edge.EdgeConfig(
         vectors={
             "dense": edge.EdgeVectorParams(
@@ -60,7 +62,7 @@ def _create(folder: Path, spec: CollectionSpec) -> None:
         sparse_vectors={"sparse": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
         wal_enabled=True,
     )
-    shard = edge.EdgeShard.create(str(making / SHARD_FOLDER), config)
+    shard = edge.EdgeShard.create(str(temporary / SHARD_FOLDER), config)
     index = edge.UpdateOperation.create_field_index
     shard.update(index(TENANT, edge.KeywordIndexParams(is_tenant=True)))
     for name in spec.keywords:
@@ -70,20 +72,21 @@ def _create(folder: Path, spec: CollectionSpec) -> None:
     for name in spec.integers:
         shard.update(index(name, edge.IntegerIndexParams(lookup=False, range=True)))
     shard.close()
-    (making / STAMP_FILE).write_text(json.dumps(asdict(spec.stamp)))
-    making.rename(folder)
+    (temporary / STAMP_FILE).write_text(json.dumps(asdict(spec.stamp)))
+    temporary.rename(folder)
 
 
 def _damaged(folder: Path, error: Exception) -> str:
     return (
-        f"What is stored in {str(folder)!r} can't be read ({error}). Put a copy of it in its place; or move "
-        "it away, and a new one is made that is empty."
+        f"Could not read the vectors in {str(folder)!r} ({error}). Restore the folder from a backup, or move "
+        "it away to start with an empty one."
     )
 
 
 def _mismatch(spec: CollectionSpec, stored: Stamp) -> str:
     return (
-        f"The vectors of {spec.name!r} were made by {stored.model!r} ({stored.revision}, {stored.dims} "
-        f"dimensions); the settings name {spec.stamp.model!r} ({spec.stamp.revision}, {spec.stamp.dims}). "
-        "Set the old model again, or run `cognition reembed` to embed what is stored with the new one."
+        f"The vectors of {spec.name!r} were created with {stored.model!r} ({stored.revision}, {stored.dims} "
+        f"dimensions), but the settings select {spec.stamp.model!r} ({spec.stamp.revision}, "
+        f"{spec.stamp.dims} dimensions). Select the previous model again, or run `cognition reembed` to "
+        "embed the stored texts with the new one."
     )

@@ -1,4 +1,4 @@
-"""Work on threads of sub-agents: one at a time, and stopped with their chat."""
+"""Exclusive runs on sub-agent threads: one at a time per thread, stopped together with their chat."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -27,7 +27,7 @@ async def forever(begun: asyncio.Event) -> None:
 async def test_p29_a_thread_has_one_holder_at_a_time() -> None:
     runs, over = ExclusiveRuns(), asyncio.Event()
     working = asyncio.create_task(run(runs, ONE, over.wait()))
-    while not runs.is_running(ONE.key):  # noqa: ASYNC110  # for the loop to come round
+    while not runs.is_running(ONE.key):  # noqa: ASYNC110  # let the task start
         await asyncio.sleep(0)
     with pytest.raises(RunBusy, match="busy"):
         await run(runs, ONE, over.wait())

@@ -1,4 +1,4 @@
-"""Work that goes on after the run that began it."""
+"""Background jobs, which continue after the run that started them."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Several coroutines at one thing: all of it is done, and when one fails none goes on."""
+"""Worker pools: all items are processed, and if one worker fails, the others are cancelled."""
 
 import asyncio
 
@@ -8,12 +8,12 @@ from cognition.concurrency.tasks import run_workers
 
 
 async def test_what_they_share_is_done_once() -> None:
-    left, done = iter(range(100)), []
+    remaining, done = iter(range(100)), []
 
     async def work() -> None:
-        for thing in left:
+        for item in remaining:
             await asyncio.sleep(0)
-            done.append(thing)
+            done.append(item)
 
     await run_workers(work, 3)
     assert sorted(done) == list(range(100))

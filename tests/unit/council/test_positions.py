@@ -23,7 +23,7 @@ def stated(alias: str, current: int, stance: str, confidence: int | None = 50) -
         '{"stance": "Split it", "position": "We split.", "confidence": 70, "why": {"a": {}}}',
     ],
 )
-def test_a_position_is_read_from_the_end_however_a_model_dresses_it(tail: str) -> None:
+def test_a_position_is_parsed_from_the_end_in_any_formatting(tail: str) -> None:
     text, position = read_position(f"Because {{x}}.\n\n{tail}")
     assert text == "Because {x}."
     assert position == Position("Split it", "We split.", 70)
@@ -35,12 +35,12 @@ def test_a_position_is_read_from_the_end_however_a_model_dresses_it(tail: str) -
         "No position at all.",
         'It is {"stance": "Split it", "confidence": 70} in the middle of the text.',
         '{"stance": "Split it", "confidence": 7',
-        'An object that is none of ours: {"a": 1}',
+        'An object with other fields: {"a": 1}',
         "{not: json}",
         "",
     ],
 )
-def test_a_text_without_a_position_stays_whole(text: str) -> None:
+def test_a_text_without_a_position_is_returned_unchanged(text: str) -> None:
     assert read_position(text) == (text.strip(), Position())
 
 
@@ -56,14 +56,14 @@ def test_a_confidence_is_a_percentage_or_none(confidence: str, percent: int | No
     assert read_position(tail)[1].confidence == percent
 
 
-def test_what_a_model_left_out_is_taken_from_the_other_and_long_ones_are_cut() -> None:
+def test_a_missing_field_is_filled_from_the_other_and_long_ones_are_shortened() -> None:
     assert read_position('{"position": "We wait."}')[1] == Position("We wait.", "We wait.", None)
     assert read_position('{"stance": "Wait", "position": 7}')[1] == Position("Wait", "Wait", None)
     long = read_position(f'{{"stance": "{"x" * 500}", "position": "{"y " * 500}"}}')[1]
     assert (len(long.stance), len(long.position)) == (80, 400)
 
 
-def test_the_same_words_are_the_same_stance() -> None:
+def test_stances_are_compared_by_words_only() -> None:
     statements = [stated("A", 1, "Split it!"), stated("B", 1, " split  IT"), stated("C", 1, "Wait")]
     assert [len(camp) for camp in camps(statements)] == [2, 1]
     assert [s["alias"] for s in majority_of(statements)] == ["A", "B"]
@@ -74,7 +74,7 @@ def test_half_is_no_majority() -> None:
     assert majority_of([]) == []
 
 
-def test_a_participant_counts_with_its_last_stance_and_an_absence_is_no_movement() -> None:
+def test_the_last_stance_counts_and_an_absence_is_not_a_movement() -> None:
     statements = [
         stated("A", 1, "Wait"),
         stated("B", 1, "Split"),
@@ -83,6 +83,6 @@ def test_a_participant_counts_with_its_last_stance_and_an_absence_is_no_movement
         stated("A", 3, "Split"),
         stated("B", 3, "Split", 90),
     ]
-    found = movements(statements)
-    assert [(m.alias, m.rounds, m.moved) for m in found] == [("B", (1, 2), False), ("A", (1, 3), True)]
+    changes = movements(statements)
+    assert [(m.alias, m.rounds, m.moved) for m in changes] == [("B", (1, 2), False), ("A", (1, 3), True)]
     assert len(majority_of(statements)) == 2

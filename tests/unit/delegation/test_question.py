@@ -1,4 +1,4 @@
-"""P74: whether an answer ends in a question to whoever asked."""
+"""P74: detection of a question at the end of a sub-agent's answer."""
 
 import pytest
 
@@ -24,7 +24,7 @@ from cognition.delegation.question import question_in
         ("> He asked.\nQUESTION: which one?", "which one?"),
     ],
 )
-def test_a_last_line_that_asks_is_a_question(text: str, question: str) -> None:
+def test_a_question_in_the_last_line_is_found(text: str, question: str) -> None:
     assert question_in(text) == question
 
 
@@ -55,5 +55,5 @@ def test_a_last_line_that_asks_is_a_question(text: str, question: str) -> None:
         "<file>\nQUESTION: which one?\n</file>",
     ],
 )
-def test_what_is_quoted_or_code_or_not_last_is_none(text: str) -> None:
+def test_quotations_code_and_earlier_lines_are_not_questions(text: str) -> None:
     assert question_in(text) == ""

@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture
 def put(tmp_path: Path) -> Callable[[str, bytes], Path]:
-    """Writes a file of that name."""
+    """A function that writes a file to the temporary folder and returns its path."""
 
     def write(name: str, content: bytes) -> Path:
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""Small files of each kind, written as their programs write them."""
+"""Small sample files of each kind."""
 
 import io
 import zipfile
@@ -8,7 +8,7 @@ from openpyxl import Workbook
 from pptx import Presentation
 
 SCANNED = "72 72 400 600 re f"
-"""A black rectangle, which is a picture as any other to who looks for text."""
+"""Drawing instructions for a black rectangle, which counts as a scan because it has no text."""
 
 CONTENT_TYPES = """<?xml version="1.0" encoding="UTF-8"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
@@ -26,7 +26,7 @@ WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
 def archive(parts: Mapping[str, str | bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip file of these parts."""
+    """Return a ZIP archive with these parts."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", packing) as file:
         for name, content in parts.items():
@@ -35,7 +35,7 @@ def archive(parts: Mapping[str, str | bytes], packing: int = zipfile.ZIP_DEFLATE
 
 
 def docx(title: str, paragraphs: Sequence[str], *, more: Mapping[str, bytes] | None = None) -> bytes:
-    """A Word document: a heading and paragraphs."""
+    """Return a Word document with a heading and paragraphs."""
     heading = f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>{title}</w:t></w:r></w:p>'
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
     document = (
@@ -57,7 +57,7 @@ def docx(title: str, paragraphs: Sequence[str], *, more: Mapping[str, bytes] | N
 
 
 def pptx(title: str, text: str) -> bytes:
-    """A slide with a title and a text."""
+    """Return a presentation with one slide that has a title and a text."""
     presentation = Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[1])
     slide.shapes.title.text = title
@@ -68,7 +68,7 @@ def pptx(title: str, text: str) -> bytes:
 
 
 def xlsx(sheets: Mapping[str, Sequence[Sequence[object]]]) -> bytes:
-    """A workbook of these rows."""
+    """Return a workbook with these rows on each sheet."""
     book = Workbook(write_only=True)
     for name, rows in sheets.items():
         sheet = book.create_sheet(name)
@@ -80,7 +80,7 @@ def xlsx(sheets: Mapping[str, Sequence[Sequence[object]]]) -> bytes:
 
 
 def epub(title: str, chapters: Sequence[str]) -> bytes:
-    """A book with one file per chapter."""
+    """Return an e-book with one file per chapter."""
     container = (
         '<?xml version="1.0"?>'
         '<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
@@ -110,14 +110,16 @@ def epub(title: str, chapters: Sequence[str]) -> bytes:
 
 
 STAMP = "Scanned with a telephone"
-"""The text of a page that is a picture but for this line."""
+"""The only text on a page that is otherwise a scan."""
 
-COVERED = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID 0 EI Q"
+FULL_PAGE_IMAGE = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID 0 EI Q"
 
 
 def pdf(pages: Sequence[str | None], *, encrypted: bool = False) -> bytes:
-    """A PDF with these lines on its pages; one without text is a scan, as is one of a
-    stamp, and None is a blank one."""
+    """Return a PDF with these texts on its pages.
+
+    An empty text makes a scanned page, `STAMP` a scanned page with a stamp, and None a blank page.
+    """
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -128,7 +130,7 @@ def pdf(pages: Sequence[str | None], *, encrypted: bool = False) -> bytes:
         lines = "".join(f"({line}) Tj T* " for line in (text or "").splitlines())
         drawn = f"BT /F1 12 Tf 14 TL 72 720 Td {lines}ET" if text else ""
         drawn = SCANNED if text == "" else drawn
-        drawn = f"{COVERED} {drawn}" if text == STAMP else drawn
+        drawn = f"{FULL_PAGE_IMAGE} {drawn}" if text == STAMP else drawn
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
             "/Resources << /Font << /F1 3 0 R >> >> >>"
@@ -140,11 +142,11 @@ def pdf(pages: Sequence[str | None], *, encrypted: bool = False) -> bytes:
         objects.append(f"<< /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >>")
         trailer = f"/Size {len(objects) + 1} /Root 1 0 R /Encrypt {len(objects)} 0 R /ID [<{own}> <{own}>]"
     out = b"%PDF-1.4\n"
-    places = []
+    offsets = []
     for number, content in enumerate(objects, 1):
-        places.append(len(out))
+        offsets.append(len(out))
         out += f"{number} 0 obj\n{content}\nendobj\n".encode("cp1252")
-    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
     start = len(out)
     out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
     return out + f"trailer\n<< {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()

@@ -1,4 +1,4 @@
-"""Where chunks begin and end in Markdown, code, tables, prose and logs."""
+"""Chunk boundaries in Markdown, code, tables, prose and logs."""
 
 import re
 from itertools import count, islice, pairwise
@@ -16,7 +16,7 @@ def cut(text: str, limit: int = 600) -> list[Chunk]:
 
 
 def fresh(found: list[Chunk], text: str) -> list[str]:
-    """What each chunk adds to the one before."""
+    """Return the text of each chunk without its overlap with the previous one."""
     ends = [0, *(chunk.chars[1] for chunk in found)]
     return [text[begin:end] for begin, end in pairwise(ends)]
 

@@ -1,5 +1,5 @@
-# ruff: noqa: RUF001 - Cyrillic and Greek are meant
-"""Reading texts in the encodings that files come in."""
+# ruff: noqa: RUF001 - Cyrillic and Greek are intended
+"""Detection of encodings, and reading of text files."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The text of files as people have them, and sentences about those that hold none."""
+"""Text extraction from typical files, and error messages for files without text."""
 
 import subprocess
 import sys
@@ -14,10 +14,10 @@ from time import monotonic
 import pytest
 from openpyxl import Workbook
 
-from cognition.documents import isolation as conversion
+from cognition.documents import isolation
 from cognition.documents.extraction import Extracted, UnreadableFile, extract
 from cognition.documents.file_type import Kind, kind_of
-from cognition.documents.zip_limits import LARGEST_MARKUP, MOST_PARTS
+from cognition.documents.zip_limits import MAX_MARKUP, MAX_PARTS
 from tests.unit.documents.samples import STAMP, archive, docx, epub, pdf, pptx, xlsx
 
 Put = Callable[[str, bytes], Path]
@@ -33,10 +33,10 @@ def read(path: Path) -> tuple[str, Extracted]:
     return text, extracted
 
 
-def refusal(path: Path) -> str:
-    with pytest.raises(UnreadableFile) as refused:
+def error_of(path: Path) -> str:
+    with pytest.raises(UnreadableFile) as raised:
         extract(path, kind_of(path), path.with_suffix(".out"))
-    return str(refused.value)
+    return str(raised.value)
 
 
 def test_word_becomes_markdown(put: Put) -> None:
@@ -80,7 +80,7 @@ def test_p61_a_pdf_without_text_is_left_to_a_model_that_sees(put: Put) -> None:
 def test_p61_a_stamp_on_a_scan_is_not_its_text(put: Put) -> None:
     path = put("scan.pdf", pdf([STAMP, "A letter with a few words.", STAMP]))
     text, extracted = read(path)
-    assert text.count(STAMP) == 2, "kept, for there is no better"
+    assert text.count(STAMP) == 2, "kept until a model has read the page"
     assert extracted.missing == (1, 3)
     into = path.with_suffix(".out")
     assert extract(path, kind_of(path), into, {1: "The contract.", 3: ""}).missing == ()
@@ -96,21 +96,23 @@ def test_a_page_with_nothing_on_it_is_no_scan(put: Put) -> None:
 def test_what_a_model_read_stands_in_the_place_of_its_page(put: Put) -> None:
     path = put("a.pdf", pdf(["First.", "", "Third.", "", ""]))
     into = path.with_suffix(".out")
-    words = {1: "not asked for", 2: "## Page 2\n\nSecond \ud83d.\n\n", 5: ""}
-    extracted = extract(path, kind_of(path), into, words)
-    told = "## Page 1\n\nFirst.\n\n## Page 2\n\nSecond ?.\n\n## Page 3\n\nThird.\n\n"
-    assert into.read_text() == told
+    transcribed = {1: "not asked for", 2: "## Page 2\n\nSecond \ud83d.\n\n", 5: ""}
+    extracted = extract(path, kind_of(path), into, transcribed)
+    text = "## Page 1\n\nFirst.\n\n## Page 2\n\nSecond ?.\n\n## Page 3\n\nThird.\n\n"
+    assert into.read_text() == text
     assert extracted.missing == (4,)
 
 
 def test_pages_of_a_pdf_are_a_pdf(put: Put) -> None:
     path = put("a.pdf", pdf(["First.", "Second.", "Third."]))
-    pages = put("pages.pdf", conversion.picked(path, [1, 3], 1 << 20))
+    pages = put("pages.pdf", isolation.extract_pages(path, [1, 3], 1 << 20))
     assert read(pages)[0] == "## Page 1\n\nFirst.\n\n## Page 2\n\nThird.\n\n"
-    with pytest.raises(UnreadableFile, match=r"^They take 0 MiB, and a model is sent 0: give them as files"):
-        conversion.picked(path, [1, 3], 100)
+    with pytest.raises(
+        UnreadableFile, match=r"^The pages take 0 MiB; the limit for a model request is 0 MiB"
+    ):
+        isolation.extract_pages(path, [1, 3], 100)
     with pytest.raises(UnreadableFile, match=r"'b\.pdf' is damaged"):
-        conversion.picked(put("b.pdf", b"%PDF-1.7"), [1], 100)
+        isolation.extract_pages(put("b.pdf", b"%PDF-1.7"), [1], 100)
 
 
 def test_pdfs_read_at_once_keep_their_pages(put: Put) -> None:
@@ -127,8 +129,8 @@ def test_pdfs_read_at_once_keep_their_pages(put: Put) -> None:
     [
         ("a.pdf", pdf(["secret"], encrypted=True), "'a.pdf' is protected by a password. Save a copy without"),
         ("a.pdf", b"%PDF-1.4\nnothing", "'a.pdf' is damaged (Failed to load document"),
-        ("a.docx", docx("Tea", ["Brew."])[:900], "'a.docx' is damaged (the list of its parts is"),
-        ("a.docx", b"PK\x03\x04" + bytes(range(256)) * 4, "'a.docx' is damaged (the list of its parts is"),
+        ("a.docx", docx("Tea", ["Brew."])[:900], "'a.docx' is damaged (its ZIP directory is"),
+        ("a.docx", b"PK\x03\x04" + bytes(range(256)) * 4, "'a.docx' is damaged (its ZIP directory is"),
         ("a.docx", archive({"word/document.xml": "<w:document"}), "'a.docx' is damaged"),
         ("a.xlsx", archive({"xl/workbook.xml": "<workbook"}), "'a.xlsx' is damaged"),
         (
@@ -139,12 +141,16 @@ def test_pdfs_read_at_once_keep_their_pages(put: Put) -> None:
         ("a.pptx", archive({"ppt/presentation.xml": "<"}), "'a.pptx' is damaged"),
         ("a.epub", archive({"mimetype": "application/epub+zip"}), "'a.epub' is damaged"),
         ("a.txt", b"", "'a.txt' is empty. Check that it was saved"),
-        ("a.txt", bytes(range(256)) * 40, "'a.txt' is application/octet-stream, which holds no text."),
+        (
+            "a.txt",
+            bytes(range(256)) * 40,
+            "'a.txt' is of type application/octet-stream, which contains no text",
+        ),
         ("a.zip", archive({"a.txt": "x"}), "'a.zip' is an archive, and archives are not unpacked."),
         (
             "a.doc",
             bytes.fromhex("d0cf11e0a1b11ae1") + bytes(999),
-            "'a.doc' is in the format of Office before",
+            "'a.doc' is in a pre-2007 Office format.",
         ),
         (
             "a.docx",
@@ -154,28 +160,28 @@ def test_pdfs_read_at_once_keep_their_pages(put: Put) -> None:
     ],
 )
 def test_p61_what_cannot_be_read_gets_a_sentence(put: Put, name: str, content: bytes, sentence: str) -> None:
-    assert refusal(put(name, content)).startswith(sentence)
+    assert error_of(put(name, content)).startswith(sentence)
 
 
 def test_p61_a_zip_bomb_is_not_opened(put: Put) -> None:
-    markup = docx("Tea", ["x"], more={"word/more.xml": bytes(LARGEST_MARKUP)})
+    markup = docx("Tea", ["x"], more={"word/more.xml": bytes(MAX_MARKUP)})
     assert len(markup) < 100_000
-    assert "'a.docx' unpacks to 32 MiB in 6 parts, 32 MiB of it markup" in refusal(put("a.docx", markup))
+    assert "'a.docx' unpacks to 32 MiB in 6 parts, 32 MiB of it markup" in error_of(put("a.docx", markup))
     for disguised in ("word/_rels/more.rels", "word/media/more.png"):
-        markup = docx("Tea", ["x"], more={disguised: bytes(LARGEST_MARKUP)})
-        assert "32 MiB of it markup" in refusal(put("c.docx", markup))
-    parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(MOST_PARTS)})
-    assert f"in {MOST_PARTS + 5} parts" in refusal(put("b.docx", parts))
+        markup = docx("Tea", ["x"], more={disguised: bytes(MAX_MARKUP)})
+        assert "32 MiB of it markup" in error_of(put("c.docx", markup))
+    parts = docx("Tea", ["x"], more={f"word/{number}.bin": b"" for number in range(MAX_PARTS)})
+    assert f"in {MAX_PARTS + 5} parts" in error_of(put("b.docx", parts))
 
 
 def test_p61_a_document_that_takes_for_ever_is_given_up(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversion, "LONGEST", 1.0)
+    monkeypatch.setattr(isolation, "TIMEOUT", 1.0)
     path = put("long.docx", docx("Tea", ["x"] * 40_000))
-    assert refusal(path).startswith("'long.docx' was still being read after 1 seconds. Split it")
+    assert error_of(path).startswith("Reading 'long.docx' took longer than 1 seconds. Split it")
 
 
 def corners(rows: int) -> bytes:
-    """A workbook with a value in its first cell, and one in the last column of its last row."""
+    """Return a workbook with values only in its first cell and in the last column of its last row."""
     book = Workbook()
     book.active["A1"] = "first"
     book.active.cell(rows, 16_384, "last")
@@ -190,9 +196,9 @@ def test_p61_a_workbook_with_an_encrypted_part_is_damaged(put: Put) -> None:
         begin = book.getinfo("[Content_Types].xml").header_offset
         directory = book.start_dir
     listed = content.index(b"[Content_Types].xml", directory) - 46
-    content[begin + 6] |= 1  # the flags of a part, in its own header and in the directory
+    content[begin + 6] |= 1  # the encryption flag, in the part's header and in the directory
     content[listed + 8] |= 1
-    assert refusal(put("a.xlsx", bytes(content))).startswith(
+    assert error_of(put("a.xlsx", bytes(content))).startswith(
         "'a.xlsx' is damaged (File '[Content_Types].xml' is"
     )
 
@@ -215,16 +221,16 @@ def test_p61_a_workbook_is_as_long_as_what_is_in_it(put: Put) -> None:
 def test_p61_a_file_of_pages_or_rows_that_takes_for_ever_is_given_up(
     put: Put, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, hint: str
 ) -> None:
-    monkeypatch.setattr(conversion, "LONGEST", 0.01)
-    told = refusal(put(name, content))
-    assert told == f"{name!r} was still being read after 0 seconds. Split it, or {hint}"
+    monkeypatch.setattr(isolation, "TIMEOUT", 0.01)
+    message = error_of(put(name, content))
+    assert message == f"Reading {name!r} took longer than 0 seconds. Split it, or {hint}"
 
 
 def test_p61_a_file_over_the_limit_says_the_limit(put: Put) -> None:
     path = put("a.html", b"<html>")
     with path.open("r+b") as file:
-        file.truncate(LARGEST_MARKUP + 1)
-    with pytest.raises(UnreadableFile, match="web pages are read up to 32 MiB"):
+        file.truncate(MAX_MARKUP + 1)
+    with pytest.raises(UnreadableFile, match="the limit for web pages is 32 MiB"):
         extract(path, Kind("document", "text/html", "html"), path.with_suffix(".out"))
 
 

@@ -1,4 +1,4 @@
-"""What a file is, whatever its name says."""
+"""Detection of file types, whatever the file is called."""
 
 import gzip
 import os

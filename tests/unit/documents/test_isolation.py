@@ -1,4 +1,4 @@
-"""The process that a document is read in: what it is let to load, take and say, and who waits for it."""
+"""The process that reads a document: its imports, environment, limits, errors and effect on other threads."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ import pytest
 from cognition.context import BoundContext
 from cognition.documents import extraction
 from cognition.documents.errors import UnreadableFile
-from cognition.documents.isolation import converted
+from cognition.documents.isolation import convert
 from cognition.documents.output import Extracted, write
 from cognition.services import Services
 from graphs.ingestion import graph
@@ -42,16 +42,16 @@ class Attempt:
 class FileConversionException(Exception):
     attempts = [Attempt]
 """
-"""A library that takes 3 GiB for any document."""
+"""A stand-in for MarkItDown that allocates 3 GiB for any document."""
 
 
 PDFIUM = "PdfiumError = OSError\nPdfPage = object"
-"""How a library begins that stands in for PDFium."""
+"""The first lines of a stand-in for PDFium."""
 
 
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the process loads in the place of MarkItDown."""
+    """The path of a module that the process loads instead of MarkItDown."""
     package = tmp_path / "library" / "markitdown"
     package.mkdir(parents=True)
     readers = ("DocxConverter", "EpubConverter", "HtmlConverter", "PptxConverter")
@@ -66,14 +66,14 @@ def test_the_process_is_told_no_secret(
     monkeypatch.setenv("GOOGLE_API_KEY", "sesame")
     library.write_text("import os\nraise RuntimeError(sorted(os.environ))")
     with pytest.raises(UnreadableFile) as raised:
-        converted(put("tea.html", PAGE), "html", tmp_path / "into")
+        convert(put("tea.html", PAGE), "html", tmp_path / "into")
     assert "RuntimeError" in str(raised.value)
     assert "GOOGLE" not in str(raised.value)
 
 
 @pytest.fixture
 def pdfium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the process loads in the place of PDFium."""
+    """The path of a module that the process loads instead of PDFium."""
     package = tmp_path / "library" / "pypdfium2"
     package.mkdir(parents=True)
     (package / "raw.py").write_text(
@@ -89,11 +89,11 @@ def crashing(pdfium: Path) -> None:
 
 
 @pytest.fixture
-def refusal(put: Put, tmp_path: Path) -> Callable[..., str]:
+def error_of(put: Put, tmp_path: Path) -> Callable[..., str]:
     def read(name: str = "tea.html", content: bytes = PAGE) -> str:
-        with pytest.raises(UnreadableFile) as refused:
-            converted(put(name, content), name.rpartition(".")[2], tmp_path / "out")
-        return str(refused.value)
+        with pytest.raises(UnreadableFile) as raised:
+            convert(put(name, content), name.rpartition(".")[2], tmp_path / "out")
+        return str(raised.value)
 
     return read
 
@@ -106,7 +106,7 @@ def test_no_module_of_the_working_directory_is_loaded(
         (tmp_path / f"{name}.py").write_text("raise SystemExit('loaded from the working directory')")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", own)
-    converted(put("tea.html", PAGE), "html", tmp_path / "out")
+    convert(put("tea.html", PAGE), "html", tmp_path / "out")
     assert (tmp_path / "out").read_text() == "# Tea\n\nBrew it."
 
 
@@ -117,26 +117,26 @@ def test_no_module_of_the_working_directory_is_loaded(
         ("import os; os.kill(os.getpid(), 9)", "'tea.html' takes too much memory to read. Split it"),
         (
             "raise OSError('no leaves: ' + 'x' * 500)",
-            f"'tea.html' was not read (OSError: no leaves: {'x' * 100}",
+            f"Could not read 'tea.html' (OSError: no leaves: {'x' * 100}",
         ),
         (
             "import os; os.kill(os.getpid(), 11)",
-            "'tea.html' was not read (it ended with code -11). Save it anew",
+            "Could not read 'tea.html' (exit code -11). Save it again",
         ),
-        ("import os; os._exit(7)", "'tea.html' was not read (it ended with code 7). Save it anew"),
+        ("import os; os._exit(7)", "Could not read 'tea.html' (exit code 7). Save it again"),
     ],
 )
 def test_how_a_process_ends_is_said_in_a_sentence_and_logged(
     library: Path,
-    refusal: Callable[..., str],
+    error_of: Callable[..., str],
     caplog: pytest.LogCaptureFixture,
     code: str,
     sentence: str,
 ) -> None:
     library.write_text(code)
-    said = refusal()
-    assert said.startswith(sentence)
-    assert len(said) < 250
+    message = error_of()
+    assert message.startswith(sentence)
+    assert len(message) < 250
     (record,) = caplog.records
     assert record.levelno == logging.ERROR
     assert ("Traceback" in record.getMessage()) == code.startswith("raise")
@@ -144,17 +144,17 @@ def test_how_a_process_ends_is_said_in_a_sentence_and_logged(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux only")
 def test_a_document_that_takes_too_much_memory_is_given_up(
-    library: Path, refusal: Callable[..., str]
+    library: Path, error_of: Callable[..., str]
 ) -> None:
     library.write_text(GREEDY)
-    assert refusal().startswith("'tea.html' takes too much memory to read.")
+    assert error_of().startswith("'tea.html' takes too much memory to read.")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded on Linux only")
-def test_a_pdf_that_takes_too_much_memory_is_given_up(pdfium: Path, refusal: Callable[..., str]) -> None:
+def test_a_pdf_that_takes_too_much_memory_is_given_up(pdfium: Path, error_of: Callable[..., str]) -> None:
     pdfium.write_text(f"{PDFIUM}\ndef PdfDocument(path): return bytearray(3 << 30)")
-    told = refusal("tea.pdf", pdf(["Brew it."]))
-    assert told == "'tea.pdf' takes too much memory to read. Split it, or save it as text."
+    message = error_of("tea.pdf", pdf(["Brew it."]))
+    assert message == "'tea.pdf' takes too much memory to read. Split it, or save it as text."
 
 
 @pytest.mark.usefixtures("crashing")
@@ -165,12 +165,12 @@ async def test_p61_a_pdf_that_crashes_its_library_harms_no_other_file(services: 
     crashed, read = (await graph.ainvoke({"files": files}, thread, context=context))["report"]
     assert crashed["status"] == "INDEXED"
     assert crashed["error"] == (
-        "'tea.pdf' was not read (it ended with code -11). Save it anew, or save it as text."
+        "Could not read 'tea.pdf' (exit code -11). Save it again, or save it as text."
     )
     assert read["status"] == "PUT_IN_CONTEXT"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full exists on Linux only")
 @pytest.mark.parametrize(
     ("name", "content"),
     [("a.pdf", pdf(["Brew it."])), ("a.html", PAGE), ("a.xlsx", xlsx({"Tea": [["x"]]}))],
@@ -178,7 +178,7 @@ async def test_p61_a_pdf_that_crashes_its_library_harms_no_other_file(services: 
 )
 def test_a_full_disk_is_not_taken_for_a_fault_of_the_document(put: Put, name: str, content: bytes) -> None:
     with pytest.raises(OSError, match="No space left on device") as full:
-        converted(put(name, content), name.rpartition(".")[2], Path("/dev/full"))
+        convert(put(name, content), name.rpartition(".")[2], Path("/dev/full"))
     assert full.value.errno == ENOSPC
 
 
@@ -187,7 +187,7 @@ async def test_slow_documents_leave_the_threads_of_all_others_free(
 ) -> None:
     go_on, both, lock, running, most = Event(), Event(), Lock(), 0, 0
 
-    def slow(path: Path, label: str, into: Path, words: object) -> Extracted:
+    def slow(path: Path, label: str, into: Path, transcribed: object) -> Extracted:
         nonlocal running, most
         with lock:
             running += 1
@@ -199,7 +199,7 @@ async def test_slow_documents_leave_the_threads_of_all_others_free(
             running -= 1
         return write([path.read_text()], path.name, into)
 
-    monkeypatch.setattr(extraction, "converted", slow)
+    monkeypatch.setattr(extraction, "convert", slow)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(3))
     files: list[Any] = [{"name": f"{n}.html", "data": PAGE + b"<!-- %d -->" % n} for n in range(4)]
     context = BoundContext(user_id="ada", bound=services)
@@ -211,5 +211,5 @@ async def test_slow_documents_leave_the_threads_of_all_others_free(
     finally:
         go_on.set()
     report = (await run)["report"]
-    assert [told["status"] for told in report] == ["PUT_IN_CONTEXT"] * 4
+    assert [entry["status"] for entry in report] == ["PUT_IN_CONTEXT"] * 4
     assert most == 2

@@ -1,4 +1,4 @@
-"""The common scale, and the anchors that tie a model to it."""
+"""Tests of calibration: the common scale, and the measured and stored anchors."""
 
 from pathlib import Path
 
@@ -45,17 +45,17 @@ def test_similarity_is_a_fifth_at_the_unrelated_anchor_and_nine_tenths_at_the_ot
 @pytest.mark.parametrize(
     ("unrelated", "paraphrase"), [(0.8, 0.8), (0.9, 0.8), (-2, 0.5), (0.5, 2), (float("nan"), 0.5)]
 )
-def test_anchors_that_make_no_scale_are_refused(unrelated: float, paraphrase: float) -> None:
-    with pytest.raises(ValueError, match="is no scale"):
+def test_invalid_anchors_are_rejected(unrelated: float, paraphrase: float) -> None:
+    with pytest.raises(ValueError, match="does not separate paraphrases"):
         Anchors(unrelated, paraphrase)
 
 
 def test_p45_the_shipped_anchors_are_the_measured_ones(embedder: Embedder, tmp_path: Path) -> None:
     measured = calibrate(embedder.stamp.model, tmp_path)
     for between in ("facts", "question"):
-        shipped, found = getattr(embedder.calibration, between), getattr(measured.calibration, between)
-        assert shipped.unrelated == pytest.approx(found.unrelated, abs=0.003)
-        assert shipped.paraphrase == pytest.approx(found.paraphrase, abs=0.003)
+        shipped, actual = getattr(embedder.calibration, between), getattr(measured.calibration, between)
+        assert shipped.unrelated == pytest.approx(actual.unrelated, abs=0.003)
+        assert shipped.paraphrase == pytest.approx(actual.paraphrase, abs=0.003)
     similar = embedder.calibration.similarity
     assert np.mean(similar(measured.unrelated) < 0.55) > 0.9
     assert np.mean(similar(measured.paraphrases) >= 0.55) > 0.9
@@ -81,12 +81,12 @@ def test_anchors_are_kept_per_model_and_revision(tmp_path: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["calibration.json"]
 
 
-def test_a_model_that_was_never_measured_is_refused_with_the_command(tmp_path: Path) -> None:
+def test_an_uncalibrated_model_is_rejected_with_the_command_to_run(tmp_path: Path) -> None:
     with pytest.raises(EmbeddingUnavailable, match="run `cognition calibrate acme/model`"):
         stored_calibration("acme/model", STAMP, tmp_path)
 
 
-def test_a_damaged_file_is_named_and_kept(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_and_kept(tmp_path: Path) -> None:
     path = tmp_path / "calibration.json"
     path.write_text('[{"stamp"')
     for use in (

@@ -1,4 +1,4 @@
-"""The bundled models, through the interface that everyone uses."""
+"""Tests of the bundled models through the `Embedder` interface."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ def test_rows_are_unit_vectors_in_the_order_of_the_texts(embedder: Embedder) -> 
     np.testing.assert_allclose(vectors[0], vectors[3], atol=1e-5)
 
 
-def test_no_texts_are_no_rows(embedder: Embedder) -> None:
+def test_no_texts_give_no_rows(embedder: Embedder) -> None:
     assert embedder.embed([], "query").shape == (0, embedder.stamp.dims)
     assert asyncio.run(embedder.aembed([], "query")).shape == (0, embedder.stamp.dims)
 
@@ -40,14 +40,14 @@ def test_p41_the_same_text_is_another_vector_in_another_role(embedder: Embedder)
     assert 0.85 < query @ passage < 0.99
 
 
-def test_the_langchain_face_gives_queries_and_passages_their_role(e5: Embedder) -> None:
+def test_the_langchain_methods_use_the_right_roles(e5: Embedder) -> None:
     np.testing.assert_allclose(e5.embed_query("cat"), e5.embed(["cat"], "query")[0], atol=1e-6)
     np.testing.assert_allclose(e5.embed_documents(["cat"]), e5.embed(["cat"], "passage"), atol=1e-6)
     np.testing.assert_allclose(asyncio.run(e5.aembed_query("cat")), e5.embed_query("cat"), atol=1e-6)
     assert asyncio.run(e5.aembed_documents(["cat"])) == e5.embed_documents(["cat"])
 
 
-def test_p40_every_model_has_a_stamp_of_its_own(e5: Embedder, use: Embedder) -> None:
+def test_p40_every_model_has_its_own_stamp(e5: Embedder, use: Embedder) -> None:
     assert (e5.stamp.model, e5.stamp.dims) == ("e5-small", 384)
     assert (use.stamp.model, use.stamp.dims) == ("use-multilingual", 512)
     assert all(embedder.stamp.revision for embedder in (e5, use))
@@ -61,7 +61,7 @@ def test_meaning_crosses_languages(embedder: Embedder) -> None:
     assert (facts @ again.T).argmax(axis=0).tolist() == [0, 1, 2]
 
 
-def test_p52_composed_and_decomposed_accents_are_one_text(e5: Embedder) -> None:
+def test_p52_composed_and_decomposed_accents_are_the_same_text(e5: Embedder) -> None:
     composed, decomposed = e5.embed(["café crème", "cafe\u0301 cre\u0300me"], "passage")
     assert composed @ decomposed > 0.9999
 
@@ -85,28 +85,28 @@ def test_p52_every_text_has_a_vector(embedder: Embedder, text: str) -> None:
     assert embedder.count_tokens(text) >= 1
 
 
-def test_p52_what_follows_a_nul_counts(embedder: Embedder) -> None:
+def test_p52_text_after_a_nul_is_embedded(embedder: Embedder) -> None:
     whole, cut = embedder.embed(["I live\0in Lyon with two cats", "I live"], "passage")
     plain = embedder.embed(["I live in Lyon with two cats"], "passage")[0]
     assert whole @ plain > 0.999 > whole @ cut
 
 
-def test_p52_of_a_line_of_a_megabyte_a_bounded_part_is_read(
+def test_p52_only_a_bounded_part_of_a_megabyte_line_is_embedded(
     embedder: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[int] = []
+    encoded: list[int] = []
     encode = embedder._encode
 
     def counted(texts: Sequence[str], role: TextRole) -> Vectors:
-        read.extend(map(len, texts))
+        encoded.extend(map(len, texts))
         return encode(texts, role)
 
     monkeypatch.setattr(embedder, "_encode", counted)
     assert np.linalg.norm(embedder.embed(["unbroken" * 131_072], "passage")) == pytest.approx(1, abs=1e-5)
-    assert sum(read) <= EXCERPTS * EXCERPT_CHARS
+    assert sum(encoded) <= EXCERPTS * EXCERPT_CHARS
 
 
-def test_p42_the_tail_beyond_the_limit_counts(embedder: Embedder) -> None:
+def test_p42_text_beyond_the_limit_is_embedded(embedder: Embedder) -> None:
     long = FILLER * (embedder.max_tokens // 10)
     assert embedder.count_tokens(long) > embedder.max_tokens
     with_tail, without = embedder.embed([long + TAIL, long], "passage")
@@ -114,18 +114,18 @@ def test_p42_the_tail_beyond_the_limit_counts(embedder: Embedder) -> None:
     assert with_tail @ question > without @ question
 
 
-def test_p42_a_chunk_of_the_backends_size_is_read_whole(embedder: Embedder) -> None:
+def test_p42_a_chunk_fits_the_models_input(embedder: Embedder) -> None:
     assert embedder.chunk_tokens <= embedder.max_tokens
 
 
-def test_a_text_has_one_vector_alone_and_in_company(embedder: Embedder) -> None:
+def test_a_text_has_the_same_vector_alone_and_in_a_batch(embedder: Embedder) -> None:
     texts = [FILLER * repeated for repeated in (1, 3, 2, 9)]
     together = embedder.embed(texts, "passage")
     for text, row in zip(texts, together, strict=True):
         assert embedder.embed([text], "passage")[0] @ row > 0.99999
 
 
-def test_threads_do_not_mix_up_their_texts(embedder: Embedder) -> None:
+def test_concurrent_threads_return_their_own_vectors(embedder: Embedder) -> None:
     texts = [f"{FILLER}{number}" for number in range(12)]
     expected = embedder.embed(texts, "passage")
     with ThreadPoolExecutor(4) as pool:
@@ -133,7 +133,7 @@ def test_threads_do_not_mix_up_their_texts(embedder: Embedder) -> None:
     np.testing.assert_allclose(np.array(rows), expected, atol=1e-4)
 
 
-async def test_p26_the_event_loop_keeps_turning(e5: Embedder) -> None:
+async def test_p26_the_event_loop_is_not_blocked(e5: Embedder) -> None:
     embedding = asyncio.ensure_future(e5.aembed([FILLER * 6] * 12, "passage"))
     longest, began = 0.0, time.monotonic()
     last = began
@@ -146,7 +146,7 @@ async def test_p26_the_event_loop_keeps_turning(e5: Embedder) -> None:
 
 
 class Gated(Embedder):
-    """A model whose first batch waits for the test."""
+    """An embedder whose batches wait for the test to open the gate."""
 
     stamp = Stamp("gated", "1", 2)
     chunk_tokens = max_tokens = 1_000
@@ -166,7 +166,7 @@ class Gated(Embedder):
         return np.tile(np.float32([1, 0]), (len(texts), 1))
 
 
-async def test_a_cancelled_call_stops_after_the_batch_at_work() -> None:
+async def test_a_cancelled_call_stops_after_the_current_batch() -> None:
     model = Gated()
     call = asyncio.ensure_future(model.aembed(["text"] * 100, "passage"))
     assert await asyncio.to_thread(model.begun.wait, 30)
@@ -191,7 +191,7 @@ def test_importing_the_package_loads_no_model() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform does not fork")
-def test_a_forked_process_is_refused_where_it_would_hang() -> None:
+def test_a_forked_process_raises_instead_of_hanging() -> None:
     code = """
 import os, pathlib
 from cognition.embedding import EmbeddingUnavailable, load_embedder
@@ -208,7 +208,7 @@ os._exit(1)
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 42
 
 
-def test_without_sentence_transformers_the_sentence_says_what_to_install(
+def test_without_sentence_transformers_the_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)

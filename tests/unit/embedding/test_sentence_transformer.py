@@ -1,4 +1,4 @@
-"""Models of sentence-transformers: these run where the extra `bge` and a small local model are installed."""
+"""Tests of sentence-transformers models; they need the extra `bge` and a small local model."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ def test_a_folder_is_loaded_calibrated_and_stamped(minilm: Embedder, home: Path)
     )
 
 
-def test_p42_the_tail_beyond_the_limit_counts(minilm: Embedder) -> None:
+def test_p42_text_beyond_the_limit_is_embedded(minilm: Embedder) -> None:
     long = "The committee agreed that the bridge needs another study. " * 60
     with_tail, without = minilm.embed([long + "The user is allergic to peanuts.", long], "passage")
     assert minilm.count_tokens(long) > minilm.max_tokens
@@ -59,7 +59,7 @@ def test_p42_the_tail_beyond_the_limit_counts(minilm: Embedder) -> None:
     assert with_tail @ question > without @ question
 
 
-async def test_calls_at_once_keep_their_texts(minilm: Embedder) -> None:
+async def test_concurrent_calls_return_their_own_vectors(minilm: Embedder) -> None:
     texts = [f"fact number {number} " * (number + 1) for number in range(8)]
     expected = minilm.embed(texts, "passage")
     rows = await asyncio.gather(*(minilm.aembed([text], "passage") for text in texts))
@@ -82,11 +82,11 @@ def test_p41_prompts_come_from_the_model_or_its_family(
         assert with_prompts.embed(["The user lives in Lyon."], role)[0] @ expected > 0.9999
 
 
-def test_a_name_that_is_nowhere_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(EmbeddingUnavailable, match="'BAAI/bge-m3' is not on this machine"):
+def test_an_unknown_name_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(EmbeddingUnavailable, match="Could not find the embedding model 'BAAI/bge-m3'"):
         load_embedder("BAAI/bge-m3", tmp_path)
 
 
-def test_a_folder_that_is_no_model_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(EmbeddingUnavailable, match="holds no sentence-transformers model"):
+def test_a_folder_without_a_model_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(EmbeddingUnavailable, match="does not contain a sentence-transformers model"):
         load_embedder(str(tmp_path), tmp_path)

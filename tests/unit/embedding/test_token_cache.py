@@ -1,4 +1,4 @@
-"""Tokens counted word by word, beside what the models' own tokenizers count."""
+"""Tests of the word-based token counts against the models' own tokenizers."""
 
 import json
 import unicodedata
@@ -33,11 +33,11 @@ def tokenizer(request: pytest.FixtureRequest) -> Callable[[str], int]:
 
 
 @pytest.mark.parametrize("text", [*PROSE, *(text * 30 for text in PROSE)])
-def test_p42_prose_is_counted_to_the_token(tokenizer: Callable[[str], int], text: str) -> None:
-    assert abs(WordCounter(tokenizer)(text) - tokenizer(text)) <= 1  # e5 counts a space at the end
+def test_p42_prose_is_counted_exactly(tokenizer: Callable[[str], int], text: str) -> None:
+    assert abs(WordCounter(tokenizer)(text) - tokenizer(text)) <= 1  # e5 counts a trailing space
 
 
-def test_p42_strange_text_is_never_counted_as_much_shorter(tokenizer: Callable[[str], int]) -> None:
+def test_p42_unusual_text_is_never_undercounted_by_much(tokenizer: Callable[[str], int]) -> None:
     count = WordCounter(tokenizer)
     for text in [*NAUGHTY, "\n".join(NAUGHTY[:40]), "x" * 3000, "  \n ", ""]:
         text = unicodedata.normalize("NFKC", clean(text))

@@ -1,4 +1,4 @@
-"""Files as clients give them: paths' names, contents, and the content blocks of Studio and the providers."""
+"""Files in the formats that clients send: inline data, and content blocks of Studio and the providers."""
 
 from base64 import b64encode
 from typing import Any
@@ -74,13 +74,13 @@ def test_a_text_is_a_note_and_an_address_is_kept_and_not_opened() -> None:
 @pytest.mark.parametrize(
     ("item", "sentence"),
     [
-        ({}, "holds no file"),
-        ({"data": 7}, "holds no file"),
-        ({"data": None, "url": None}, "holds no file"),
-        ({"name": "x", "data": "not base64!"}, "'x' are no base64"),
-        ({"type": "image", "url": "file:///etc/passwd"}, "holds no file"),
-        ({"type": "file", "file_id": "files/1"}, "holds no file"),
-        ({"type": "image", "source_type": "base64"}, "can't be read"),
+        ({}, "Invalid file"),
+        ({"data": 7}, "Invalid file"),
+        ({"data": None, "url": None}, "Invalid file"),
+        ({"name": "x", "data": "not base64!"}, "'x' is not valid base64"),
+        ({"type": "image", "url": "file:///etc/passwd"}, "Invalid file"),
+        ({"type": "file", "file_id": "files/1"}, "Invalid file"),
+        ({"type": "image", "source_type": "base64"}, "Unsupported content block"),
         ({"type": "text", "text": " \n"}, "blank"),
         ({"name": "x", "data": b64encode(bytes(MIB + 1)).decode()}, "larger than 1 MiB"),
         ({"name": "x", "data": bytes(MIB + 1)}, "larger than 1 MiB"),
@@ -93,7 +93,7 @@ def test_what_is_no_file_or_too_large_is_a_sentence(item: dict[str, Any], senten
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("original", "name"),
     [
         ("../../etc/passwd", "passwd"),
         ("C:\\Users\\ada\\cv.docx", "cv.docx"),
@@ -106,8 +106,8 @@ def test_what_is_no_file_or_too_large_is_a_sentence(item: dict[str, Any], senten
         ("a." + "x" * 500, ("a." + "x" * 500)[:180]),
     ],
 )
-def test_p52_p79_a_name_is_plain_whatever_was_given(given: str, name: str) -> None:
-    assert clean_name(given, "image", "image/png") == name
+def test_p52_p79_a_name_is_plain_whatever_was_given(original: str, name: str) -> None:
+    assert clean_name(original, "image", "image/png") == name
 
 
 def test_the_files_of_a_message_give_way_to_references_under_the_same_id() -> None:

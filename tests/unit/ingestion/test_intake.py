@@ -1,4 +1,4 @@
-"""Where a path may lead, and what is taken of a folder."""
+"""The intake of files: allowed paths, folders, and repeated content."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cognition.ingestion.attachments import Attachment
-from cognition.ingestion.intake import MOST_FILES, Intake, from_path
+from cognition.ingestion.intake import MAX_FILES, Intake, from_path
 from cognition.settings import Settings
 from cognition.storage.files import FileRejected, Files
 from cognition.storage.resources import ResourceTable
@@ -32,7 +32,7 @@ def open_intake(tmp_path: Path) -> Iterator[Open]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """An allowed folder with a file, a hidden one, and ways out of it; beside it a secret."""
+    """An allowed folder with visible files, hidden files and symlinks, next to a file outside it."""
     root = tmp_path / "root"
     (root / "sub" / ".git").mkdir(parents=True)
     (tmp_path / "secret.txt").write_text("secret")
@@ -70,7 +70,7 @@ def test_p61_a_path_leads_into_allowed_folders_only_with_symlinks_resolved(
     for path in outside:
         resource_id, error = one(intake, path)
         assert not resource_id
-        assert "paths may lead to" in error or "no path" in error
+        assert "not in an allowed folder" in error or "Invalid path" in error
 
 
 def test_no_path_is_allowed_unless_a_folder_is_set(open_intake: Open, root: Path) -> None:
@@ -84,7 +84,7 @@ def test_p47_what_is_stored_here_is_never_taken_by_its_path(
     one(intake, root / "a.txt")
     stored = next((tmp_path / "home" / "files").rglob("a.txt"))
     for path in (stored, tmp_path / "home" / "cognition.sqlite"):
-        assert "may lead to" in one(intake, path)[1]
+        assert "not in an allowed folder" in one(intake, path)[1]
 
 
 def test_a_folders_files_are_taken_when_asked_for_without_the_hidden_and_what_leads_out(
@@ -97,7 +97,7 @@ def test_a_folders_files_are_taken_when_asked_for_without_the_hidden_and_what_le
 
 
 def test_a_folder_of_too_many_files_is_refused_as_a_whole(tmp_path: Path) -> None:
-    for number in range(MOST_FILES + 1):
+    for number in range(MAX_FILES + 1):
         (tmp_path / f"{number}").touch()
     with pytest.raises(FileRejected, match="more than 1,000"):
         list(from_path(tmp_path, recursive=True))
@@ -142,7 +142,7 @@ def test_p47_a_resource_is_gone_on_with_in_its_own_chat_only(open_intake: Open) 
     for user, chat in (("bob", "c"), ("ada", "d")):
         (received,) = intake.receive(user, chat, {"resource_id": resource.id})
         assert received["resource_id"] == ""
-        assert "This chat has no resource" in received["error"]
+        assert "Unknown resource" in received["error"]
 
 
 @pytest.mark.parametrize("name", ["../../../escaped", "a\0b", "a\ud83d", "", "..", "x" * 9_000])
@@ -157,4 +157,4 @@ def test_p52_p79_no_name_leads_out_of_the_chats_files(name: str, open_intake: Op
 
 def test_p52_an_id_with_half_a_character_is_no_resource(open_intake: Open) -> None:
     (received,) = open_intake().receive("ada", "c", {"resource_id": "a\ud83d"})
-    assert received["error"].startswith("This chat has no resource 'a\\ud83d': give an id")
+    assert received["error"].startswith("Unknown resource 'a\\ud83d': expected an id")

@@ -1,17 +1,17 @@
-"""What a model told of scanned pages, page by page, and how pages are named."""
+"""Transcriptions split by page, and labels for pages."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from cognition.ingestion.scanned_pages import by_page
-from cognition.ingestion.text_extraction import MOST_SPANS, named
+from cognition.ingestion.scanned_pages import split_by_page
+from cognition.ingestion.text_extraction import MAX_SPANS, page_label
 
 PAGES = (2, 4, 5)
 
 
 @pytest.mark.parametrize(
-    ("told", "places"),
+    ("transcription", "texts"),
     [
         ("## Page 1\nA\n## Page 2\nB\n## Page 3\nC", {2: "A", 4: "B", 5: "C"}),
         ("Here they are.\n\n# Page 1:\n\nA", {2: "Here they are.\n\nA"}),
@@ -19,15 +19,18 @@ PAGES = (2, 4, 5)
         ("## Page 2\nSee page 3.\n### Pages\nB", {4: "See page 3.\n### Pages\nB"}),
     ],
 )
-def test_each_page_gets_what_was_told_of_it(told: str, places: dict[int, str]) -> None:
-    assert by_page(told, PAGES) == {page: f"## Page {page}\n\n{text}\n\n" for page, text in places.items()}
+def test_each_page_gets_its_own_transcription(transcription: str, texts: dict[int, str]) -> None:
+    expected = {page: f"## Page {page}\n\n{text}\n\n" for page, text in texts.items()}
+    assert split_by_page(transcription, PAGES) == expected
 
 
 @pytest.mark.parametrize(
-    "told", ["A", "## Page 3\nA\n## Page 1\nB", "## Page 0\nA", "## Page 1\nA\n## Page 1\nB", "## Page 4\nA"]
+    "transcription",
+    ["A", "## Page 3\nA\n## Page 1\nB", "## Page 0\nA", "## Page 1\nA\n## Page 1\nB", "## Page 4\nA"],
 )
-def test_what_says_not_which_page_is_which_is_kept_whole(told: str) -> None:
-    assert by_page(told, PAGES) == {2: f"## Pages 2, 4-5\n\n{told}\n\n", 4: "", 5: ""}
+def test_a_transcription_that_does_not_identify_its_pages_is_kept_whole(transcription: str) -> None:
+    expected = {2: f"## Pages 2, 4-5\n\n{transcription}\n\n", 4: "", 5: ""}
+    assert split_by_page(transcription, PAGES) == expected
 
 
 @given(
@@ -36,9 +39,9 @@ def test_what_says_not_which_page_is_which_is_kept_whole(told: str) -> None:
 )
 def test_no_word_of_a_model_is_lost(lines: list[str], numbers: set[int]) -> None:
     pages = sorted(numbers)
-    places = by_page("\n".join(lines), pages)
-    assert places.keys() <= numbers
-    kept = "".join(places.values())
+    texts = split_by_page("\n".join(lines), pages)
+    assert texts.keys() <= numbers
+    kept = "".join(texts.values())
     for line in lines:
         assert "Page" in line or line.strip() in kept
 
@@ -49,8 +52,8 @@ def test_no_word_of_a_model_is_lost(lines: list[str], numbers: set[int]) -> None
         ([3], "Page 3"),
         ([3, 4], "Pages 3-4"),
         ([1, 2, 3, 7, 9, 10], "Pages 1-3, 7, 9-10"),
-        (list(range(1, 99, 2)), f"Pages {', '.join(map(str, range(1, 2 * MOST_SPANS, 2)))}, …"),
+        (list(range(1, 99, 2)), f"Pages {', '.join(map(str, range(1, 2 * MAX_SPANS, 2)))}, …"),
     ],
 )
 def test_pages_are_named_by_their_spans(pages: list[int], name: str) -> None:
-    assert named(pages) == name
+    assert page_label(pages) == name

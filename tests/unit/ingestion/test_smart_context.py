@@ -1,4 +1,4 @@
-"""How a file stands before a model: named, escaped, with the way to what is not shown."""
+"""Blocks that show a file to a model: labelled, escaped, with a hint on how to search the rest."""
 
 from dataclasses import replace
 from html import unescape

@@ -1,4 +1,4 @@
-"""A memory over a real engine and real embeddings, whose distillation model says what a test scripts."""
+"""Fixtures for long-term memory with a real engine, real embeddings and a scripted distillation model."""
 
 import json
 import re
@@ -28,43 +28,43 @@ async def memory(services: Services) -> LongTermMemory:
 
 @pytest.fixture
 def distil(rehearsal: RehearsalServer) -> Distil:
-    """Script the distillation model: how it files each fact, and its verdict on two close ones."""
+    """Return a function that scripts the distillation model: the ids of facts, and its verdict."""
 
     def script(
         ids: dict[str, str] | None = None, verdict: str = "distinct", text: str = "", **more: Any
     ) -> None:
-        def say(request: Request) -> Reply:
+        def respond(request: Request) -> Reply:
             if "<newer>" in request.texts[-1]:
                 return Reply(text=json.dumps({"verdict": verdict, "text": text}))
             fact = blocks(request)["fact"]
             filing = {"memory_id": (ids or {}).get(fact, fact), "tags": [], "origin": "user", **more}
             return Reply(text=f"```json\n{json.dumps(filing)}\n```")
 
-        rehearsal.script(DISTILLATION, say)
+        rehearsal.script(DISTILLATION, respond)
 
     return script
 
 
 @pytest.fixture
 def keep(memory: LongTermMemory) -> Keep:
-    """Write a fact of Ada's."""
+    """Return a function that writes a fact for Ada."""
 
     async def write(fact: str, importance: object = 3, **own: Any) -> WriteResult:
-        given = {"user_id": "ada", "chat_id": "chat", "artifact_name": PROFILE, **own}
-        return await memory.write(fact=fact, importance=importance, **given)
+        arguments = {"user_id": "ada", "chat_id": "chat", "artifact_name": PROFILE, **own}
+        return await memory.write(fact=fact, importance=importance, **arguments)
 
     return write
 
 
 def blocks(request: Request) -> dict[str, str]:
-    """The blocks of a distillation request by their names, as they were before escaping."""
-    found = re.findall(r"<(\w+)>\n(.*?)\n</\1>", request.texts[-1], re.DOTALL)
-    return {name: unescape(body) for name, body in found}
+    """Return the unescaped blocks of a distillation request, by name."""
+    matches = re.findall(r"<(\w+)>\n(.*?)\n</\1>", request.texts[-1], re.DOTALL)
+    return {name: unescape(body) for name, body in matches}
 
 
 def stored(fact: str, **own: Any) -> Memory:
-    """A memory as an import stores it."""
-    given: dict[str, Any] = {
+    """Return a memory to import."""
+    values: dict[str, Any] = {
         "user_id": "ada",
         "memory_id": re.sub(r"[^a-z0-9]+", "_", fact.lower())[:60].strip("_"),
         "artifact_name": PROFILE,
@@ -73,9 +73,9 @@ def stored(fact: str, **own: Any) -> Memory:
         "updated_at": 1.7e9,
         **own,
     }
-    return Memory(fact=fact, **given)
+    return Memory(fact=fact, **values)
 
 
 async def facts_of(memory: LongTermMemory, user_id: str = "ada") -> list[str]:
-    """All that is remembered of a user, in alphabetical order."""
+    """Return all facts remembered about a user, in alphabetical order."""
     return sorted(m.fact for m in (await memory.index(user_id, limit=1_000)).memories)

@@ -1,8 +1,8 @@
-"""The context gauge."""
+"""The fill level of the context."""
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from cognition.messages.context_window import KEPT, TRIMMED_FROM, filled, in_prompt
+from cognition.messages.context_window import TRIMMED_FROM, TRIMMED_TO, filled, in_prompt
 from cognition.messages.history import message_tokens
 
 
@@ -11,13 +11,13 @@ def answer(total: int) -> AIMessage:
     return AIMessage("Yes.", usage_metadata=usage)
 
 
-def test_the_providers_count_goes_before_an_estimate() -> None:
+def test_the_providers_count_is_preferred_to_an_estimate() -> None:
     counted: list[AnyMessage] = [HumanMessage("x" * 40_000), answer(300)]
     assert filled(counted, 1_000) == 0.3
     assert filled(counted[:1], 10_000) > 0.9
 
 
-def test_what_was_said_since_the_last_count_is_added() -> None:
+def test_messages_since_the_last_count_are_added() -> None:
     messages: list[AnyMessage] = [HumanMessage("Hi"), answer(300), HumanMessage("y" * 2_000)]
     assert 0.79 < filled(messages, 1_000) < 0.82
 
@@ -26,17 +26,17 @@ def test_an_empty_thread_fills_nothing() -> None:
     assert filled([], 1_000) == 0
 
 
-def test_turns_leave_at_60_percent_and_the_prompt_then_begins_the_same_for_many_turns() -> None:
+def test_turns_leave_at_60_percent_and_the_start_of_the_prompt_then_stays_the_same() -> None:
     window = 10_000
     turns: list[list[AnyMessage]] = []
     beginnings: list[int] = []
     for number in range(60):
         turns.append([HumanMessage(f"{number} " + "x" * 800), answer(300)])
         kept = in_prompt(turns, window)
-        taken = sum(message_tokens(message) for turn in kept for message in turn)
+        used = sum(message_tokens(message) for turn in kept for message in turn)
         assert kept == turns[-len(kept) :]
-        assert taken < TRIMMED_FROM * window
-        assert len(kept) == len(turns) or taken > (KEPT - 0.05) * window
+        assert used < TRIMMED_FROM * window
+        assert len(kept) == len(turns) or used > (TRIMMED_TO - 0.05) * window
         beginnings.append(len(turns) - len(kept))
     assert beginnings[27] == 0
     assert beginnings == sorted(beginnings)

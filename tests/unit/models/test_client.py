@@ -1,4 +1,4 @@
-"""The seam to the models: what it sends, how long it tries, and what becomes of that."""
+"""The client of the models: requests, retries, time limits and failures."""
 
 import asyncio
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,7 +19,7 @@ PICTURE = {"type": "image", "base64": "QUJD", "mime_type": "image/png"}
 
 
 @pytest.mark.parametrize("part", [PICTURE, {"type": "hologram"}], ids=["provider", "client"])
-async def test_p4_a_picture_that_is_refused_is_named_to_the_model_instead(
+async def test_p4_a_rejected_picture_is_replaced_by_a_text(
     part: Any, rehearsal: RehearsalServer, services: Services
 ) -> None:
     def refuse_pictures(request: Request) -> Reply:
@@ -36,9 +36,7 @@ async def test_p4_a_picture_that_is_refused_is_named_to_the_model_instead(
     assert shown.content[1] == part
 
 
-async def test_p9_a_request_that_is_refused_is_not_repeated(
-    rehearsal: RehearsalServer, services: Services
-) -> None:
+async def test_p9_a_rejected_request_is_not_repeated(rehearsal: RehearsalServer, services: Services) -> None:
     def refuse(request: Request) -> Reply:
         raise Refusal(400, "INVALID_ARGUMENT", "No.")
 
@@ -49,7 +47,9 @@ async def test_p9_a_request_that_is_refused_is_not_repeated(
     assert len(rehearsal.requests) == 1
 
 
-async def test_p77_no_seconds_left_is_not_no_limit(rehearsal: RehearsalServer, services: Services) -> None:
+async def test_p77_zero_seconds_left_does_not_mean_no_limit(
+    rehearsal: RehearsalServer, services: Services
+) -> None:
     rehearsal.script(PRO, [Reply(text="Too late.")])
     events: list[dict[str, Any]] = []
     outcome = await services.models.call(
@@ -61,12 +61,10 @@ async def test_p77_no_seconds_left_is_not_no_limit(rehearsal: RehearsalServer, s
     assert rehearsal.requests == []
 
 
-async def test_the_time_of_a_call_is_shared_by_the_levels_that_it_falls_back_to(
-    rehearsal: RehearsalServer, services: Services
-) -> None:
+async def test_fall_backs_share_the_time_of_the_call(rehearsal: RehearsalServer, services: Services) -> None:
     for model in (PRO, FLASH, LITE):
         rehearsal.script(model, [Reply(text="Late.", latency=5)])
-    await asyncio.to_thread(services.models.build_all)  # which takes its time
+    await asyncio.to_thread(services.models.build_all)  # outside of the measured time
     outcome = await services.models.call("MODEL_PRO", [HumanMessage("Hi")], fall_back=True, seconds=0.3)
     assert isinstance(outcome, Failure)
     assert outcome.seconds < 2
@@ -74,7 +72,7 @@ async def test_the_time_of_a_call_is_shared_by_the_levels_that_it_falls_back_to(
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """Answers what its server was told to: not every box on the way speaks Gemini's language."""
+    """Return the configured answer, like proxies that don't follow Gemini's protocol."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
@@ -86,7 +84,7 @@ class Proxy(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Keep quiet."""
+        """Log nothing."""
 
 
 JSON = {"content-type": "application/json"}
@@ -108,7 +106,7 @@ RETRY_LATER = b'{"error": {"details": [{"@type": "google.rpc.RetryInfo", "retryD
     ],
     ids=["page", "long", "cut", "parts", "gzip", "moved", "minutes", "null", "text"],
 )
-async def test_p20_an_answer_that_is_none_is_a_failure_and_no_exception(
+async def test_p20_an_invalid_response_is_a_failure_and_not_an_exception(
     answer: Any, make_settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrying, "ATTEMPTS", 1)

@@ -5,18 +5,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 
 
-def test_what_is_loaded_is_spared_once_and_what_comes_later_is_collected() -> None:
+def test_existing_objects_are_excluded_once_and_later_ones_are_collected() -> None:
     code = """
 import gc, weakref
 from cognition.models.client import freeze_gc
 freeze_gc()
-spared = gc.get_freeze_count()
+frozen = gc.get_freeze_count()
 class Node: pass
 node = Node(); node.itself = node
 gone = weakref.ref(node)
 del node
 freeze_gc()
-assert gc.get_freeze_count() == spared > 1_000
+assert gc.get_freeze_count() == frozen > 1_000
 gc.collect()
 assert gone() is None
 """

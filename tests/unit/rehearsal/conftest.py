@@ -1,4 +1,4 @@
-"""Two ways to the rehearsal, both over real HTTP: LangChain's client, and bare requests."""
+"""Two clients of the rehearsal server over real HTTP: LangChain's client, and plain requests."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ Post = Callable[..., httpx.Response]
 
 @pytest.fixture
 async def chat(rehearsal: RehearsalServer) -> AsyncIterator[Chat]:
-    """Makes clients of a server, by default the test's scripted one."""
+    """Create clients of a server, by default the scripted server of the test."""
     made: list[ChatGoogleGenerativeAI] = []
 
     def make(model: str = FLASH, url: str = rehearsal.url, **options: Any) -> ChatGoogleGenerativeAI:
@@ -31,7 +31,7 @@ async def chat(rehearsal: RehearsalServer) -> AsyncIterator[Chat]:
 
 @pytest.fixture
 def post(rehearsal: RehearsalServer) -> Iterator[Post]:
-    """Posts a body to a method of a model."""
+    """Post a body to a method of a model."""
     with httpx.Client(base_url=rehearsal.url, headers={"x-goog-api-key": "key"}) as http:
 
         def send(body: Any, model: str = FLASH, method: str = "generateContent") -> httpx.Response:

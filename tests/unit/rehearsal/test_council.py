@@ -35,7 +35,7 @@ def asked(current: int, *stances: str, question: str = "Is it done?") -> str:
         ("demande au conseil avec coach,teacher de décider où aller", "coach,teacher", "où aller"),
     ],
 )
-def test_a_sentence_convenes_the_council(text: str, participants: str | None, question: str) -> None:
+def test_a_sentence_convenes_a_council(text: str, participants: str | None, question: str) -> None:
     (call,) = respond(request("You are Echo.", text, "consult_council")).calls
     assert isinstance(call, Call)
     assert call.args["question"] == question
@@ -45,25 +45,25 @@ def test_a_sentence_convenes_the_council(text: str, participants: str | None, qu
 def test_an_expert_quotes_its_method_step_by_step_and_takes_a_stance() -> None:
     first = respond(request(f"You are Participant 1.\n{SKILL}", asked(1))).text
     second = respond(request(f"You are Participant 1.\n{SKILL}", asked(2, "Not yet"))).text
-    assert "As Baker, step 1 of my method: Weigh the & flour." in first
-    assert "step 2 of my method: Wait." in second
+    assert "Step 1 of my method as Baker: Weigh the & flour." in first
+    assert "Step 2 of my method as Baker: Wait." in second
     assert read_position(first)[1].stance == read_position(second)[1].stance == "Yes, step by step"
 
 
-def test_the_undecided_is_won_over_by_the_most() -> None:
+def test_the_undecided_participant_joins_the_majority() -> None:
     system = f"You are Participant 3.\n{SKILL}"
-    assert read_position(respond(request(system, asked(1))).text)[1].stance == "Only on conditions"
-    said, position = read_position(respond(request(system, asked(2, "A", "Not yet", "Not yet"))).text)
+    assert read_position(respond(request(system, asked(1))).text)[1].stance == "Only with conditions"
+    text, position = read_position(respond(request(system, asked(2, "A", "Not yet", "Not yet"))).text)
     assert position.stance == "Not yet"
-    assert "Participant 2 has won me over." in said
+    assert "Participant 2 has convinced me." in text
 
 
-def test_the_rapporteur_counts_and_the_brief_tells_the_newest() -> None:
+def test_the_rapporteur_counts_and_the_brief_quotes_the_newest_message() -> None:
     positions = "Participant 1: Wait – We wait. (60 % sure)\nParticipant 2: Go – We go. (50 % sure)"
     transcript = f"{asked(3)}\n\n<last_positions>\n{positions}\n</last_positions>"
     synthesis = respond(request("You are the neutral rapporteur.", transcript)).text
     assert "## Minority report\n- Participant 2: Go" in synthesis
     conversation = "<conversation>\nuser: hello\nassistant: we are eleven\n</conversation>"
     assert respond(request("<briefing>", conversation)).text.endswith(
-        "The newest that was said: we are eleven"
+        "The last message of the chat: we are eleven"
     )

@@ -1,4 +1,4 @@
-"""What Gemini refuses, the rehearsal refuses, with Gemini's status and error body."""
+"""The rehearsal server rejects what Gemini rejects, with Gemini's status codes and error bodies."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def with_property(**schema: Any) -> Json:
 
 
 def invalid(response: httpx.Response) -> str:
-    """The message of a 400 in Gemini's shape."""
+    """Return the message of a 400 response in Gemini's format."""
     error = response.json()["error"]
     assert (response.status_code, error["code"], error["status"]) == (400, 400, "INVALID_ARGUMENT")
     return str(error["message"])
@@ -112,9 +112,9 @@ async def test_a_last_turn_of_the_model_through_the_client(chat: Chat) -> None:
 
 
 def test_p1_an_unsigned_first_call_of_the_current_turn(post: Post) -> None:
-    told = invalid(post({"contents": [HELLO, ANSWER, HELLO, called("find"), returned("find")]}))
-    assert "missing a thought_signature" in told
-    assert "`default_api:find`, position 4" in told
+    message = invalid(post({"contents": [HELLO, ANSWER, HELLO, called("find"), returned("find")]}))
+    assert "missing a thought_signature" in message
+    assert "`default_api:find`, position 4" in message
 
 
 def test_p1_an_unsigned_call_in_a_later_step_of_the_current_turn(post: Post) -> None:
@@ -164,8 +164,8 @@ async def test_p1_a_signature_of_another_model_through_the_client(
 
 @pytest.mark.parametrize("values", [[], ["", "a"]])
 def test_p5_an_enum_of_nothing(values: list[str], post: Post) -> None:
-    told = invalid(post(with_property(type="STRING", enum=values)))
-    assert "tools[0].function_declarations[0].parameters.properties[kind].enum" in told
+    message = invalid(post(with_property(type="STRING", enum=values)))
+    assert "tools[0].function_declarations[0].parameters.properties[kind].enum" in message
 
 
 @pytest.mark.parametrize("parameters", [{"type": "OBJECT"}, {"type": "OBJECT", "properties": {}}])
@@ -188,9 +188,9 @@ async def test_p5_a_free_dict_through_the_client(chat: Chat) -> None:
 
 @pytest.mark.parametrize("key", ["additionalProperties", "$ref", "$defs", "oneOf", "const"])
 def test_p5_a_key_outside_of_the_subset(key: str, post: Post) -> None:
-    told = invalid(post(with_property(type="STRING", **{key: "any"})))
-    assert f'Unknown name "{key}"' in told
-    assert "Cannot find field" in told
+    message = invalid(post(with_property(type="STRING", **{key: "any"})))
+    assert f'Unknown name "{key}"' in message
+    assert "Cannot find field" in message
 
 
 def test_p5_a_key_outside_of_the_subset_deep_inside(post: Post) -> None:

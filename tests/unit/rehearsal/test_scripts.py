@@ -1,4 +1,4 @@
-"""Scripted replies and failures, as the real client meets them."""
+"""Scripted replies and failures, as the real client receives them."""
 
 import asyncio
 import subprocess
@@ -21,7 +21,7 @@ HELLO = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 
 
 async def streamed(model: Any, texts: list[str] | None = None) -> list[Any]:
-    """The chunks of an answer; their texts are in `texts` also when it breaks off."""
+    """Return the chunks of an answer; add their texts to `texts` even if the stream breaks."""
     chunks = []
     async for chunk in model.astream("Hello"):
         chunks.append(chunk)
@@ -133,10 +133,10 @@ def test_a_stall_does_not_outlive_its_server() -> None:
 
 async def test_a_stream_drops_in_its_middle(chat: Chat, rehearsal: RehearsalServer) -> None:
     rehearsal.script(FLASH, [Reply(text="abcd", chunks=2, failure="drop")])
-    got: list[str] = []
+    received: list[str] = []
     with pytest.raises(httpx2.RemoteProtocolError):
-        await streamed(chat(), got)
-    assert got == ["ab", "cd"]
+        await streamed(chat(), received)
+    assert received == ["ab", "cd"]
     with pytest.raises(httpx2.RemoteProtocolError):
         await chat().ainvoke("Hello")
 

@@ -1,4 +1,4 @@
-"""Thought signatures stand where Gemini puts them, and the real client brings them back."""
+"""Thought signatures are placed as Gemini places them, and the real client returns them."""
 
 import base64
 from typing import Any, cast
@@ -56,7 +56,7 @@ async def test_p1_parallel_calls_come_back_signed_on_the_first(
     assert "thoughtSignature" not in second
     assert rehearsal.requests[1].signatures == [standard(first["thoughtSignature"])]
     assert rehearsal.requests[1].signatures[0] == sign(model, first)
-    assert len(rehearsal.requests[2].signatures) == 2, "the text of the closed turn is signed as well"
+    assert len(rehearsal.requests[2].signatures) == 2, "the text of the previous turn is signed too"
 
 
 async def test_p2_a_rebuilt_message_is_seen_by_its_marker(chat: Chat, rehearsal: RehearsalServer) -> None:

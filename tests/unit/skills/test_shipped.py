@@ -1,4 +1,4 @@
-"""The experts that come with the program."""
+"""The shipped experts."""
 
 import re
 from itertools import combinations
@@ -19,7 +19,7 @@ def expert(folder: Path) -> Skill:
 
 
 def phrases(skill: Skill) -> set[tuple[str, ...]]:
-    """Runs of five words; headings are the same in all."""
+    """Return all runs of five words, without headings, which are the same in all skills."""
     text = re.sub(r"^## .*$", "", skill.instructions, flags=re.MULTILINE)
     words = re.findall(r"\w+", text.lower())
     return set(zip(*(words[start:] for start in range(5)), strict=False))
@@ -50,10 +50,10 @@ def test_each_has_method_tone_constraints_and_output(folder: Path) -> None:
     ]
     assert skill.instructions.startswith("You are ")
     assert "Ask it " in skill.description, "the description says when to ask"
-    assert not set("<>&") & set(skill.instructions), "they would be escaped in a prompt"
+    assert not set("<>&") & set(skill.instructions), "these are escaped in prompts"
 
 
-def test_no_two_speak_alike() -> None:
+def test_no_two_share_their_wording() -> None:
     for one, other in combinations(map(expert, FOLDERS), 2):
         shared = phrases(one) & phrases(other)
         assert len(shared) <= 3, (one.skill_id, other.skill_id, shared)

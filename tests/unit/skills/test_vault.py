@@ -1,4 +1,4 @@
-"""The vault on a real folder: what is forged is read again, and nothing reaches beyond it."""
+"""The vault on a real folder: saved skills can be read again, and no path leads out of it."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import pytest
 from skills_ref import validate
 
 from cognition.skills.skill import InvalidSkill, Skill
-from cognition.skills.vault import KEPT_VERSIONS, MOST_BYTES, SHIPPED, UnreadableSkill, Vault
+from cognition.skills.vault import KEPT_VERSIONS, MAX_BYTES, SHIPPED, UnreadableSkill, Vault
 
 ROOT = Path(__file__).parents[3]
 BODY = "You are a baker.\n\n## Method\n\n1. Knead."
@@ -28,7 +28,7 @@ HOSTILE_TEXTS = (
     "C:\\temp\\x2d---",
 )
 
-# What is no skill id in any spelling, and the words of the refusal.
+# Invalid skill ids with a part of the error message.
 NO_IDS = {
     "../ada": "single hyphens",
     "..": "single hyphens",
@@ -64,7 +64,7 @@ def vault(home: Path) -> Vault:
 
 @pytest.fixture
 def write(vault: Vault) -> Callable[..., Path]:
-    """Puts a SKILL.md into Ada's vault by hand."""
+    """Write a SKILL.md directly into Ada's vault."""
 
     def put(content: str | bytes, folder: str = "baker") -> Path:
         path = vault.folder / folder / "SKILL.md"
@@ -80,7 +80,7 @@ def forge(vault: Vault, skill_id: str = "baker", instructions: str = BODY) -> An
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """All files beneath a folder, links followed; the lock says nothing."""
+    """Return the contents of all files in a folder, links included, except the lock."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
@@ -88,13 +88,13 @@ def tree(folder: Path) -> dict[str, bytes]:
 def reason(vault: Vault, skill_id: str = "baker") -> str:
     (entry,) = (entry for entry in vault.skills() if entry.skill_id == skill_id)
     assert isinstance(entry, UnreadableSkill), entry
-    with pytest.raises(InvalidSkill) as told:
+    with pytest.raises(InvalidSkill) as raised:
         vault.find_skill(skill_id)
-    assert str(told.value) == f"The skill {skill_id!r} can't be read: {entry.reason}"
+    assert str(raised.value) == f"The skill {skill_id!r} can't be read: {entry.reason}"
     return entry.reason
 
 
-def test_a_skill_is_forged_found_updated_and_deleted(vault: Vault) -> None:
+def test_a_skill_is_created_found_updated_and_deleted(vault: Vault) -> None:
     new = forge(vault)
     assert (new.outcome, new.version, new.overrides) == ("new", 1, False)
     assert vault.find_skill("baker") == new.skill
@@ -107,11 +107,11 @@ def test_a_skill_is_forged_found_updated_and_deleted(vault: Vault) -> None:
     assert BODY in vault.versions("baker")[1]
     assert vault.delete_skill("Baker") == "baker"
     assert all(entry.origin == "shipped" for entry in vault.skills())
-    assert forge(vault).version == 1, "older texts are deleted with it"
+    assert forge(vault).version == 1, "older versions were deleted with it"
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
-def test_p78_what_is_forged_is_read_again_and_passes_the_reference_validator(vault: Vault, text: str) -> None:
+def test_p78_a_saved_skill_can_be_read_and_passes_the_reference_validator(vault: Vault, text: str) -> None:
     saved = vault.save_skill("baker", text, text, text)
     assert saved.skill.description == text.strip()
     assert saved.skill.title == " ".join(text.split())
@@ -119,7 +119,7 @@ def test_p78_what_is_forged_is_read_again_and_passes_the_reference_validator(vau
     assert validate(vault.folder / "baker") == []
 
 
-def test_p52_what_is_no_text_is_cleaned(vault: Vault) -> None:
+def test_p52_invalid_characters_are_replaced(vault: Vault) -> None:
     saved = vault.save_skill("baker", "Ba\0ker", "Half \ud83d character", "You\0 are\r\n\ud83d a baker.\r")
     assert saved.skill == vault.find_skill("baker")
     assert saved.skill.title == "Ba ker"
@@ -143,34 +143,36 @@ def test_an_id_in_another_spelling_is_the_same_id(vault: Vault, asked: str, writ
 
 
 @pytest.mark.parametrize(
-    ("own", "refused"),
+    ("own", "message"),
     [
-        ({"title": " "}, "the name for people has 0 characters: give 1 to 100."),
-        ({"title": "x" * 101}, "the name for people has 101 characters: give 1 to 100."),
-        ({"description": ""}, "the description has 0 characters: give 1 to 1,024."),
-        ({"description": "x" * 1_025}, "the description has 1,025 characters: give 1 to 1,024."),
-        ({"instructions": "\n"}, "the text of the instructions has 0 characters: give 1 to 20,000."),
+        ({"title": " "}, "the name has 0 characters: expected 1 to 100."),
+        ({"title": "x" * 101}, "the name has 101 characters: expected 1 to 100."),
+        ({"description": ""}, "the description has 0 characters: expected 1 to 1,024."),
+        ({"description": "x" * 1_025}, "the description has 1,025 characters: expected 1 to 1,024."),
+        ({"instructions": "\n"}, "the text of the instructions has 0 characters: expected 1 to 20,000."),
         ({"instructions": "x" * 20_001}, "the text of the instructions has 20,001 characters"),
     ],
 )
-def test_what_is_too_short_or_too_long_is_refused_and_changes_nothing(
-    vault: Vault, home: Path, own: dict[str, str], refused: str
+def test_an_invalid_length_is_rejected_and_changes_nothing(
+    vault: Vault, home: Path, own: dict[str, str], message: str
 ) -> None:
     forge(vault)
     before = tree(home)
-    given = {"skill_id": "baker", "title": "Baker", "description": "Bakes.", "instructions": BODY}
-    with pytest.raises(InvalidSkill, match=refused):
-        vault.save_skill(**{**given, **own})
+    valid = {"skill_id": "baker", "title": "Baker", "description": "Bakes.", "instructions": BODY}
+    with pytest.raises(InvalidSkill, match=message):
+        vault.save_skill(**{**valid, **own})
     assert tree(home) == before
 
 
-def test_the_longest_texts_are_taken(vault: Vault) -> None:
+def test_the_longest_texts_are_accepted(vault: Vault) -> None:
     saved = vault.save_skill("x" * 64, "😀" * 100, "😀" * 1_024, "😀" * 20_000)
     assert vault.find_skill("x" * 64) == saved.skill
     assert validate(vault.folder / ("x" * 64)) == []
 
 
-def test_p78_a_byte_order_mark_and_any_line_ends_are_read(write: Callable[..., Path], vault: Vault) -> None:
+def test_p78_a_byte_order_mark_and_any_line_endings_are_accepted(
+    write: Callable[..., Path], vault: Vault
+) -> None:
     text = "---\nname: baker\ndescription: >\n  Bakes\n  bread.\nlicense: MIT\n---\n\nYou bake.\n\nWell.\n"
     write(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
     assert vault.find_skill("baker") == Skill("baker", "Baker", "Bakes bread.", "You bake.\n\nWell.", "user")
@@ -180,51 +182,51 @@ HEAD = "---\nname: baker\ndescription: Bakes.\n"
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (
             "---\nname: baker\ndescription: Use it: always\n---\nBake.",
-            "line 3 of its SKILL.md is no YAML (mapping",
+            "line 3 of SKILL.md is not valid YAML (mapping",
         ),
         (HEAD + "description: Twice.\n---\nBake.", 'found duplicate key "description"'),
         (HEAD + "metadata:\n  title: A\n  title: B\n---\nBake.", 'found duplicate key "title"'),
-        (HEAD + "Bake.", "must begin with a line ---"),
-        ("You are a baker.", "must begin with a line ---"),
-        ("", "must begin with a line ---"),
-        ("---\n- name\n---\nBake.", "no list of `field: value` lines"),
-        ("---\n---\nBake.", "no list of `field: value` lines"),
+        (HEAD + "Bake.", "must start with YAML frontmatter"),
+        ("You are a baker.", "must start with YAML frontmatter"),
+        ("", "must start with YAML frontmatter"),
+        ("---\n- name\n---\nBake.", "must consist of `field: value` lines"),
+        ("---\n---\nBake.", "must consist of `field: value` lines"),
         ("---\nname: baker\n---\nBake.", "description is missing"),
-        ("---\nname: baker\ndescription: [a, b]\n---\nBake.", "description is missing or no text"),
-        ("---\nname: baker\ndescription:\n---\nBake.", "description is missing or no text"),
+        ("---\nname: baker\ndescription: [a, b]\n---\nBake.", "description is missing or not a string"),
+        ("---\nname: baker\ndescription:\n---\nBake.", "description is missing or not a string"),
         ("---\ndescription: Bakes.\n---\nBake.", "name is missing"),
         (
             "---\nname: butcher\ndescription: Cuts.\n---\nCut.",
-            "its name is 'butcher', but its folder 'baker'",
+            "the name 'butcher' does not match the folder 'baker'",
         ),
-        (HEAD + "model: big\n---\nBake.", "its field 'model' is none of name,"),
-        (HEAD + "metadata: none\n---\nBake.", "metadata must be indented lines"),
-        (HEAD + "metadata:\n  tags: [a]\n---\nBake.", "metadata must be indented lines"),
+        (HEAD + "model: big\n---\nBake.", "unknown field 'model' in the frontmatter: expected name,"),
+        (HEAD + "metadata: none\n---\nBake.", "metadata must be indented `key: value` lines"),
+        (HEAD + "metadata:\n  tags: [a]\n---\nBake.", "metadata must be indented `key: value` lines"),
         (HEAD + "---\n\n", "text of the instructions has 0 characters"),
         (HEAD + "---\n" + "x" * 20_001, "text of the instructions has 20,001 characters"),
-        (HEAD + "---\n" + "x" * MOST_BYTES, f"more than {MOST_BYTES:,} bytes"),
-        (HEAD + "metadata: " + "[" * 100_000 + "\n---\nBake.", "nested too deep"),
+        (HEAD + "---\n" + "x" * MAX_BYTES, f"more than {MAX_BYTES:,} bytes"),
+        (HEAD + "metadata: " + "[" * 100_000 + "\n---\nBake.", "nested too deeply"),
         (HEAD + "license: \x07\n---\nBake.", "a character that YAML doesn't allow"),
-        ((HEAD + "---\nBake.").encode("utf-16"), "is not UTF-8"),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "is not UTF-8"),
+        ((HEAD + "---\nBake.").encode("utf-16"), "is not valid UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", "is not valid UTF-8"),
     ],
     ids=range(23),
 )
-def test_p78_what_cannot_be_read_is_listed_with_the_reason_and_breaks_nothing_else(
-    write: Callable[..., Path], vault: Vault, content: str | bytes, told: str
+def test_p78_an_unreadable_skill_is_listed_with_the_reason_and_breaks_nothing_else(
+    write: Callable[..., Path], vault: Vault, content: str | bytes, message: str
 ) -> None:
     forge(vault, "butcher")
     write(content)
-    assert told in reason(vault)
+    assert message in reason(vault)
     assert vault.find_skill("butcher").title == "Baker"
     assert len(vault.skills()) == 2 + len(list(SHIPPED.iterdir()))
 
 
-def test_a_folder_without_a_skill_or_with_another_name_is_listed_with_the_reason(vault: Vault) -> None:
+def test_a_folder_without_a_skill_or_with_an_invalid_name_is_listed_with_the_reason(vault: Vault) -> None:
     for name in ("empty", "Baker", ".git", "a b"):
         (vault.folder / name).mkdir(parents=True)
     (vault.folder / "notes.txt").write_text("no folder")
@@ -236,7 +238,7 @@ def test_a_folder_without_a_skill_or_with_another_name_is_listed_with_the_reason
     assert not (vault.folder / "a b").exists()
 
 
-def test_the_users_own_hides_the_shipped_one_even_while_it_cannot_be_read(
+def test_the_users_own_replaces_the_shipped_one_even_if_it_is_unreadable(
     vault: Vault, home: Path, write: Callable[..., Path]
 ) -> None:
     saved = forge(vault, "architect")
@@ -246,7 +248,7 @@ def test_the_users_own_hides_the_shipped_one_even_while_it_cannot_be_read(
     vault.delete_skill("architect")
     assert vault.find_skill("architect").origin == "shipped"
     write("broken", "architect")
-    assert "must begin with" in reason(vault, "architect")
+    assert "must start with" in reason(vault, "architect")
     with pytest.raises(InvalidSkill, match="can't be read"):
         vault.get_skill_content("architect")
 
@@ -258,20 +260,20 @@ def test_shipped_experts_are_never_deleted(vault: Vault) -> None:
     assert vault.get_skill_content("architect") == (SHIPPED / "architect" / "SKILL.md").read_text("utf-8")
 
 
-def test_all_that_is_wrong_with_some_ids_is_told_at_once(vault: Vault, write: Callable[..., Path]) -> None:
+def test_one_error_names_all_problems(vault: Vault, write: Callable[..., Path]) -> None:
     write("broken")
-    with pytest.raises(InvalidSkill) as told:
+    with pytest.raises(InvalidSkill) as raised:
         vault.find_skills(["architect", "archtect", "baker", "zzz", "../x"])
-    assert str(told.value) == (
-        "No skill has the id 'archtect'; near it: architect. "
-        "The skill 'baker' can't be read: its SKILL.md must begin with a line ---, then YAML, then a line "
-        "--- again. No skill has the id 'zzz'. No skill has the id '../x'."
+    assert str(raised.value) == (
+        "Unknown skill 'archtect' (similar: architect). "
+        "The skill 'baker' can't be read: SKILL.md must start with YAML frontmatter between two lines of "
+        "`---`. Unknown skill 'zzz'. Unknown skill '../x'."
     )
     found = vault.find_skills(["researcher", "Architect", "researcher"])
     assert [skill.skill_id for skill in found] == ["researcher", "architect", "researcher"]
 
 
-def test_older_texts_are_kept_up_to_a_number(vault: Vault) -> None:
+def test_a_limited_number_of_older_versions_is_kept(vault: Vault) -> None:
     for number in range(1, KEPT_VERSIONS + 4):
         assert forge(vault, instructions=f"Text {number}.").version == number
     assert forge(vault, instructions=f"Text {number}.").outcome == "unchanged"
@@ -280,7 +282,7 @@ def test_older_texts_are_kept_up_to_a_number(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("name", ["007", "0", "\N{ARABIC-INDIC DIGIT FIVE}"])
-def test_other_files_beside_the_older_texts_are_none(vault: Vault, home: Path, name: str) -> None:
+def test_other_files_in_the_versions_folder_are_ignored(vault: Vault, home: Path, name: str) -> None:
     forge(vault)
     folder = home / "vault" / "ada" / "versions" / "baker"
     folder.mkdir(parents=True)
@@ -290,7 +292,7 @@ def test_other_files_beside_the_older_texts_are_none(vault: Vault, home: Path, n
     assert list(vault.versions("baker")) == [1]
 
 
-def test_writers_at_once_lose_no_text(home: Path) -> None:
+def test_concurrent_writers_lose_no_text(home: Path) -> None:
     texts = [f"Text {number}." for number in range(12)]
     with ThreadPoolExecutor(6) as threads:
         saved = list(threads.map(lambda text: forge(Vault(home, "ada"), instructions=text), texts))
@@ -300,7 +302,7 @@ def test_writers_at_once_lose_no_text(home: Path) -> None:
     assert sorted(done.version for done in saved) == [*range(1, 13)]
 
 
-def test_a_writer_that_is_killed_leaves_a_whole_text(home: Path, vault: Vault) -> None:
+def test_a_killed_writer_leaves_a_complete_text(home: Path, vault: Vault) -> None:
     code = (
         "import sys; from pathlib import Path; from cognition.skills.vault import Vault\n"
         "vault = Vault(Path(sys.argv[1]), 'ada')\n"
@@ -318,11 +320,11 @@ def test_a_writer_that_is_killed_leaves_a_whole_text(home: Path, vault: Vault) -
     whole = vault.find_skill("baker").instructions.split()
     assert (len(whole), len(set(whole))) == (2_000, 1)
     assert all(len(set(text.split("---")[2].split())) == 1 for text in vault.versions("baker").values())
-    assert forge(vault).outcome == "updated", "the lock went with the process"
+    assert forge(vault).outcome == "updated", "the lock was released with the process"
 
 
 @pytest.mark.parametrize("skill_id", NO_IDS, ids=[f"{skill_id[:12]!r}" for skill_id in NO_IDS])
-def test_p79_what_is_no_id_reaches_nothing(vault: Vault, home: Path, skill_id: str) -> None:
+def test_p79_an_invalid_id_reaches_no_file(vault: Vault, home: Path, skill_id: str) -> None:
     forge(vault)
     forge(Vault(home, "bob"))
     before = tree(home.parent)
@@ -331,13 +333,13 @@ def test_p79_what_is_no_id_reaches_nothing(vault: Vault, home: Path, skill_id: s
     with pytest.raises(InvalidSkill, match=NO_IDS[skill_id]):
         vault.versions(skill_id)
     for act in (vault.find_skill, vault.get_skill_content, vault.delete_skill):
-        with pytest.raises(InvalidSkill, match=r"No skill has|You have no skill"):
+        with pytest.raises(InvalidSkill, match=r"Unknown skill|You have no skill"):
             act(skill_id)
     assert tree(home.parent) == before
 
 
 @pytest.mark.parametrize("linked", ["vault", "vault/ada", "vault/ada/skills", "vault/ada/skills/baker"])
-def test_p79_a_link_leads_nowhere(vault: Vault, home: Path, tmp_path: Path, linked: str) -> None:
+def test_p79_a_link_is_rejected(vault: Vault, home: Path, tmp_path: Path, linked: str) -> None:
     secret = tmp_path / "outside"
     Vault(secret, "ada").save_skill("baker", "Secret", "Of someone else.", "You are secret.")
     path = home / linked
@@ -345,9 +347,9 @@ def test_p79_a_link_leads_nowhere(vault: Vault, home: Path, tmp_path: Path, link
     path.symlink_to(secret / linked)
     before = tree(secret)
     for act in (vault.find_skill, vault.get_skill_content, vault.delete_skill, lambda i: forge(vault, i)):
-        with pytest.raises(InvalidSkill, match="is a link") as told:
+        with pytest.raises(InvalidSkill, match="is a link") as raised:
             act("baker")
-        assert "ecret" not in str(told.value)
+        assert "ecret" not in str(raised.value)
     assert tree(secret) == before
 
 
@@ -365,7 +367,7 @@ def test_p79_a_linked_file_is_neither_read_nor_written(vault: Vault, tmp_path: P
 
 
 @pytest.mark.parametrize("linked", ["vault/ada/versions", "vault/ada/versions/baker"])
-def test_p79_a_link_among_the_versions_leads_nowhere(
+def test_p79_a_link_in_the_versions_folder_is_rejected(
     vault: Vault, home: Path, tmp_path: Path, linked: str
 ) -> None:
     forge(vault)
@@ -393,7 +395,7 @@ def test_p79_a_linked_skill_is_listed_with_the_reason(vault: Vault, tmp_path: Pa
 
 
 @pytest.mark.parametrize("other", ["bob", "Ada", "ADA", "ada ", "a\u0301da", "ada/skills", "../ada"])
-def test_p47_no_user_reaches_what_another_has(home: Path, vault: Vault, other: str) -> None:
+def test_p47_a_user_cannot_reach_the_skills_of_another(home: Path, vault: Vault, other: str) -> None:
     forge(vault)
     forge(vault, instructions="You are a second baker.")
     stranger = Vault(home, other)
@@ -410,7 +412,7 @@ def test_p47_no_user_reaches_what_another_has(home: Path, vault: Vault, other: s
     assert tree(home) == before
 
 
-@pytest.mark.parametrize("nobody", ["", " ", None])
-def test_p47_nobody_has_no_vault(home: Path, nobody: Any) -> None:
+@pytest.mark.parametrize("blank", ["", " ", None])
+def test_p47_a_blank_user_has_no_vault(home: Path, blank: Any) -> None:
     with pytest.raises(ValueError, match="blank"):
-        Vault(home, nobody)
+        Vault(home, blank)

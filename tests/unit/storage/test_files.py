@@ -1,4 +1,4 @@
-"""The files of a chat: safe before they are told of, and nobody else's."""
+"""The files of a chat: synced to disk before they are reported, and separate from all other chats."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cognition.storage.files import LEFT_SECONDS, FileRejected, Files
+from cognition.storage.files import STALE_SECONDS, FileRejected, Files
 from cognition.storage.resources import Resource
 
 ROOT = Path(__file__).parents[3]
@@ -61,18 +61,18 @@ def test_p61_what_is_too_large_or_no_file_leaves_nothing(tmp_path: Path) -> None
     os.mkfifo(pipe)
     link.symlink_to("/etc/hostname")
     folder.mkdir()
-    with pytest.raises(FileRejected, match="It is larger than"):
+    with pytest.raises(FileRejected, match="The file is larger than"):
         files.store("ada", "c", b"0123456789", name="a", limit=9)
-    with pytest.raises(FileRejected, match="no regular file"):
+    with pytest.raises(FileRejected, match="not a regular file"):
         files.store("ada", "c", pipe, name="a", limit=9)
     for path in (link, folder, tmp_path / "none"):
-        with pytest.raises(OSError):  # noqa: PT011  # each system has its own words
+        with pytest.raises(OSError):  # noqa: PT011  # the message depends on the system
             files.store("ada", "c", path, name="a", limit=9)
     assert everything(tmp_path / "home") == []
 
 
 def test_a_full_disk_is_an_error_and_leaves_nothing_half_written(tmp_path: Path) -> None:
-    """In a process of its own, whose files may not grow beyond 4 KiB, as on a full disk."""
+    """Simulated in a separate process whose files cannot grow beyond 4 KiB."""
     code = (
         "import resource, signal, sys; from pathlib import Path; from cognition.storage.files import Files;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
@@ -92,7 +92,7 @@ def test_what_a_dead_process_left_behind_is_swept_and_what_is_being_written_stay
     incoming = (tmp_path / stored.path).parents[2] / "incoming"
     (incoming / "dead").write_bytes(b"half")
     (incoming / "alive").write_bytes(b"half")
-    os.utime(incoming / "dead", (0, os.stat(incoming).st_mtime - LEFT_SECONDS - 9))
+    os.utime(incoming / "dead", (0, os.stat(incoming).st_mtime - STALE_SECONDS - 9))
     files.store("ada", "c", b"second", name="a", limit=9)
     assert [path.name for path in incoming.iterdir()] == ["alive"]
 

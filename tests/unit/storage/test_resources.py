@@ -1,4 +1,4 @@
-"""The registry of resources: once per chat, never another user's, newest first."""
+"""The registry of resources: no duplicates within a chat, isolation between users, newest first."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def test_an_id_is_native_plain_and_unique_within_a_millisecond(registry: Resourc
 
 
 def test_users_whose_plain_names_are_alike_and_threads_at_once_get_ids_of_their_own(tmp_path: Path) -> None:
-    databases = [Database(tmp_path) for _ in range(3)]  # as three processes would
+    databases = [Database(tmp_path) for _ in range(3)]  # like three processes
     registries = [ResourceTable(database) for database in databases]
 
     def add(number: int) -> str:
@@ -95,16 +95,16 @@ def test_p47_no_path_leads_to_another_users_resource(registry: ResourceTable) ->
     assert registry.get("ada", row.id) is None
 
 
-@pytest.mark.parametrize("nobody", ["", " ", None])
-def test_p47_a_missing_user_is_nobody(registry: ResourceTable, nobody: Any) -> None:
+@pytest.mark.parametrize("blank", ["", " ", None])
+def test_p47_a_missing_user_is_nobody(registry: ResourceTable, blank: Any) -> None:
     row, _ = registry.add("ada", "c", **given())
     calls = [
-        lambda: registry.add(nobody, "c", **given()),
-        lambda: registry.get(nobody, row.id),
-        lambda: registry.find(nobody, "c"),
-        lambda: registry.update(nobody, row.id, chunks=1),
-        lambda: registry.delete(nobody, row.id),
-        lambda: registry.purge(nobody, "c"),
+        lambda: registry.add(blank, "c", **given()),
+        lambda: registry.get(blank, row.id),
+        lambda: registry.find(blank, "c"),
+        lambda: registry.update(blank, row.id, chunks=1),
+        lambda: registry.delete(blank, row.id),
+        lambda: registry.purge(blank, "c"),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="blank"):
@@ -143,7 +143,7 @@ def test_p52_a_chat_that_is_none_is_refused_by_its_name(registry: ResourceTable,
         lambda: registry.find("ada", chat),
         lambda: registry.purge("ada", chat),
     ):
-        with pytest.raises(InvalidInput, match=r"^The chat .* (is blank: run|holds half a character: pass)"):
+        with pytest.raises(InvalidInput, match=r"^Invalid chat "):
             call()
     assert len(registry.find("ada", "a?")) == 1
 

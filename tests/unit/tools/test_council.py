@@ -79,7 +79,7 @@ async def test_a_council_that_cannot_be_held_is_a_sentence_and_costs_nothing(
     table = council_of(rehearsal, consult(participants="architect, <b>nobody</b>"))
     messages = (await graph.ainvoke(ASK, context=chat))["messages"]
     result = next(message for message in messages if isinstance(message, ToolMessage))
-    assert result.text.startswith("Error: No skill has the id '&lt;b&gt;nobody&lt;/b&gt;'")
+    assert result.text.startswith("Error: Unknown skill '&lt;b&gt;nobody&lt;/b&gt;'")
     assert "- researcher: " in result.text
     assert table.asked(1) == []
 

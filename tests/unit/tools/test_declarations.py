@@ -50,7 +50,6 @@ async def test_p5_every_declaration_is_in_the_subset_that_gemini_takes(
     rehearsal: RehearsalServer, context: BoundContext
 ) -> None:
     tools = await declared(rehearsal, context)
-    assert len(tools) == 15
     check_subset(tools)
 
 

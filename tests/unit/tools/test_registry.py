@@ -87,7 +87,7 @@ async def test_what_is_not_there_is_a_sentence_that_says_what_to_do(
 
 
 async def test_p52_a_chat_that_is_none_is_named(query: Query) -> None:
-    assert (await query(chat="a\ud83d")).startswith(r"Error: The chat 'a\ud83d' holds half a character")
+    assert (await query(chat="a\ud83d")).startswith(r"Error: Invalid chat 'a\ud83d'")
 
 
 async def test_one_resource_is_shown_whole_with_the_way_to_its_text(

@@ -72,7 +72,7 @@ async def test_an_expected_failure_says_what_to_do_and_changes_nothing(use: Use)
         "No source has the id 'ports'": [use(delete_session_context_source, source_id="ports", chat="d")],
         "The text is empty": [use(save_session_context, text=" ", source_id="ports")],
         "choose another source_id": [use(save_session_context, text="x", source_id="conversation_history")],
-        "start_date 'soon' is no date": [use(search_sessions_context, query="ships", start_date="soon")],
+        "Invalid start_date 'soon'": [use(search_sessions_context, query="ships", start_date="soon")],
         "swap them": [use(search_sessions_context, start_date="2025", end_date="2024")],
     }
     for sentence, calls in wrong.items():
@@ -118,15 +118,15 @@ async def test_a_limit_is_kept_within_bounds(limit: int, use: Use) -> None:
 async def test_p52_half_a_character_gets_a_sentence_wherever_it_stands(use: Use) -> None:
     half = "a\ud83d"
     await use(save_session_context, text=SHIPS, source_id="a?")
-    no_id = "The source_id 'a\\ud83d' is no id: give 1 to 200 visible characters."
+    no_id = "Invalid source_id 'a\\ud83d': expected 1 to 200 printable characters."
     for tool, given, sentence in (
         (save_session_context, {"text": "x", "source_id": half}, no_id),
         (search_sessions_context, {"query": "ships", "source_id": half}, no_id),
         (search_sessions_context, {"source_id": half}, no_id),
-        (search_sessions_context, {"start_date": half}, "is no date"),
+        (search_sessions_context, {"start_date": half}, "Invalid start_date"),
         (delete_session_context_source, {"source_id": half}, f"nothing deleted. {no_id}"),
-        (search_sessions_context, {"chat": half}, "The chat 'a\\ud83d' holds half a character"),
-        (search_sessions_context, {"chat": ""}, "The chat '' is blank"),
+        (search_sessions_context, {"chat": half}, "Invalid chat 'a\\ud83d'"),
+        (search_sessions_context, {"chat": ""}, "Invalid chat ''"),
     ):
         told = await use(cast("BaseTool", tool), **given)
         assert told.startswith("Error: ")

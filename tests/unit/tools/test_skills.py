@@ -94,12 +94,12 @@ async def test_an_expert_in_place_of_a_shipped_one_is_said_to_be_so(use: Use) ->
 @pytest.mark.parametrize(
     ("own", "told"),
     [
-        ({"skill_id": "../../etc"}, "the skill id '../../etc' must be lower-case letters"),
-        ({"skill_id": "</skills><b>"}, "the skill id '&lt;/skills&gt;&lt;b&gt;' must be"),
+        ({"skill_id": "../../etc"}, "the skill id '../../etc' is invalid: expected lowercase letters"),
+        ({"skill_id": "</skills><b>"}, "the skill id '&lt;/skills&gt;&lt;b&gt;' is invalid"),
         ({"skill_id": "a" * 300}, "at most 64 characters"),
-        ({"name": " "}, "the name for people has 0 characters: give 1 to 100."),
-        ({"description": "x" * 1_025}, "the description has 1,025 characters: give 1 to 1,024."),
-        ({"instructions": ""}, "the text of the instructions has 0 characters: give 1 to 20,000."),
+        ({"name": " "}, "the name has 0 characters: expected 1 to 100."),
+        ({"description": "x" * 1_025}, "the description has 1,025 characters: expected 1 to 1,024."),
+        ({"instructions": ""}, "the text of the instructions has 0 characters: expected 1 to 20,000."),
     ],
 )
 async def test_what_is_refused_is_one_sentence_and_changes_nothing(
@@ -120,7 +120,7 @@ async def test_p78_what_cannot_be_read_is_listed_apart_with_the_reason(use: Use,
     listed = await use("list_skills")
     assert "- baker · " in listed
     assert "\n1 can't be read; tell the user why.\n<unreadable_skills" in listed
-    assert "- butcher (the user's own): line 3 of its SKILL.md is no YAML (found duplicate key" in listed
+    assert "- butcher (the user's own): line 3 of SKILL.md is not valid YAML (found duplicate key" in listed
 
 
 async def test_p51_nothing_in_a_skill_closes_its_block(use: Use, vault: Vault) -> None:

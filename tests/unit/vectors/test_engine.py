@@ -1,4 +1,4 @@
-"""The vector engine, through its port: what any engine must do with the points of several users."""
+"""Tests of the vector engine through its interface, with the points of several users."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -46,7 +46,7 @@ async def numbers(things: VectorCollection, where: Filter) -> list[int]:
     return sorted(record.payload["number"] for record in await things.scroll(where, 100))
 
 
-async def test_a_filter_holds_all_its_conditions(things: VectorCollection) -> None:
+async def test_a_filter_applies_all_its_conditions(things: VectorCollection) -> None:
     await things.upsert(
         [
             point(0, kind="a", tags=["x", "y"], level=1, at=10.0),
@@ -76,7 +76,7 @@ async def test_a_filter_holds_all_its_conditions(things: VectorCollection) -> No
         assert len(await things.nearest(where, point(9).dense, 10)) == len(expected)
 
 
-async def test_p46_points_come_by_a_number_largest_first(things: VectorCollection) -> None:
+async def test_p46_points_are_ordered_by_a_number_in_descending_order(things: VectorCollection) -> None:
     await things.upsert([point(n, at=float(n * 7 % 10)) for n in range(10)])
     by_time = [record.payload["at"] for record in await things.scroll(Filter("ada"), 4, order_by="at")]
     assert by_time == [9.0, 8.0, 7.0, 6.0]
@@ -96,28 +96,28 @@ async def test_values_are_counted_within_the_filter(things: VectorCollection) ->
     assert await things.values(Filter("nobody"), "tags") == set()
 
 
-async def test_scores_are_those_of_brute_force_over_the_users_own_points(things: VectorCollection) -> None:
-    held = [(1, 2), (2,), (2, 3), (4,), ()]
-    mine = [point(n, terms=terms) for n, terms in enumerate(held)]
-    # Of another user's points every one has term 1: that must not make it common for Ada.
+async def test_scores_equal_brute_force_over_the_users_own_points(things: VectorCollection) -> None:
+    stored_terms = [(1, 2), (2,), (2, 3), (4,), ()]
+    mine = [point(n, terms=terms) for n, terms in enumerate(stored_terms)]
+    # All points of another user have term 1, which must not make it a common term for Ada.
     await things.upsert([*mine, *(point(n, "bob", terms=(1,)) for n in range(50))])
-    asked, query = (1, 2, 7), point(0).dense
-    scores = await things.scores(Filter("ada"), query, SparseVector(asked, (1.0,) * len(asked)))
+    query_terms, query = (1, 2, 7), point(0).dense
+    scores = await things.scores(Filter("ada"), query, SparseVector(query_terms, (1.0,) * len(query_terms)))
     found = {str(id_): (c, w) for id_, c, w in zip(scores.ids, scores.cosine, scores.lexical, strict=True)}
     assert found.keys() == {p.id for p in mine}
-    for number, terms in enumerate(held):
+    for number, terms in enumerate(stored_terms):
         idf = [
             np.log(1 + (5 - df + 0.5) / (df + 0.5))
-            for t in set(terms) & set(asked)
-            for df in [_holders(t, held)]
+            for t in set(terms) & set(query_terms)
+            for df in [_document_count(t, stored_terms)]
         ]
         cosine, lexical = found[id_of(number)]
         assert cosine == pytest.approx(float(mine[number].dense @ query), abs=1e-5)
         assert lexical == pytest.approx(1.5 * sum(idf), rel=1e-4)
 
 
-def _holders(term: int, held: list[tuple[int, ...]]) -> int:
-    return sum(term in terms for terms in held)
+def _document_count(term: int, stored_terms: list[tuple[int, ...]]) -> int:
+    return sum(term in terms for terms in stored_terms)
 
 
 async def test_nearest_is_ordered_by_cosine_and_exact(things: VectorCollection) -> None:
@@ -148,14 +148,14 @@ async def test_a_point_of_the_same_id_is_replaced(things: VectorCollection) -> N
     ]
 
 
-async def test_points_come_back_in_the_order_asked_for(things: VectorCollection) -> None:
+async def test_points_are_returned_in_the_requested_order(things: VectorCollection) -> None:
     await things.upsert([point(n) for n in range(4)])
-    asked = [id_of(2), id_of(99), id_of(0), id_of(3)]
-    assert [r.payload["number"] for r in await things.retrieve("ada", asked)] == [2, 0, 3]
+    requested = [id_of(2), id_of(99), id_of(0), id_of(3)]
+    assert [r.payload["number"] for r in await things.retrieve("ada", requested)] == [2, 0, 3]
     assert await things.retrieve("ada", []) == []
 
 
-async def test_p47_a_users_points_cannot_be_had_by_their_ids(things: VectorCollection) -> None:
+async def test_p47_another_users_points_are_inaccessible_by_id(things: VectorCollection) -> None:
     await things.upsert([point(0)])
     assert await things.retrieve("bob", [id_of(0)]) == []
     assert await things.delete(Filter("bob", ids=[id_of(0)])) == 0
@@ -167,22 +167,22 @@ async def test_p47_a_users_points_cannot_be_had_by_their_ids(things: VectorColle
 async def test_p47_without_a_user_there_is_no_filter_and_no_point(
     user: Any, things: VectorCollection
 ) -> None:
-    with pytest.raises(ValueError, match="The user"):
+    with pytest.raises(ValueError, match="Invalid user"):
         Filter(user)
-    with pytest.raises(ValueError, match="The user"):
+    with pytest.raises(ValueError, match="Invalid user"):
         await things.retrieve(user, [id_of(0)])
-    with pytest.raises(ValueError, match="The user"):
+    with pytest.raises(ValueError, match="Invalid user"):
         await things.upsert([point(0), point(1, user)])
     assert await things.count(Filter("ada")) == 0
 
 
-async def test_a_vector_of_other_dimensions_is_refused(things: VectorCollection) -> None:
+async def test_a_vector_with_wrong_dimensions_is_rejected(things: VectorCollection) -> None:
     longer = Point(id_of(0), np.ones(DIMS + 1, dtype=np.float32), SparseVector((), ()), {"user_id": "ada"})
-    with pytest.raises(ValueError, match=f"must be {DIMS} finite numbers"):
+    with pytest.raises(ValueError, match=f"expected {DIMS} finite numbers"):
         await things.upsert([longer])
 
 
-async def test_many_writers_and_readers_at_once_lose_nothing(things: VectorCollection) -> None:
+async def test_concurrent_writers_and_readers_lose_nothing(things: VectorCollection) -> None:
     async def write(start: int) -> None:
         for number in range(start, start + 40):
             await things.upsert([point(number)])
@@ -201,7 +201,7 @@ async def test_more_than_a_batch_is_stored_whole(things: VectorCollection) -> No
     assert await things.count(Filter("ada")) == 600
 
 
-async def test_closing_waits_for_what_a_cancelled_search_left_at_work(
+async def test_closing_waits_for_the_thread_of_a_cancelled_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = await asyncio.to_thread(open_engine, tmp_path)

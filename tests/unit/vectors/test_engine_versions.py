@@ -1,4 +1,4 @@
-"""The vector engine under session memory: points without a vector yet, hidden versions, both rankings."""
+"""Tests of the engine features for session memory: points without a vector, hidden versions, both scores."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ NO_TERMS = SparseVector((), ())
 
 
 def bare(number: int, user: str = "ada", terms: tuple[int, ...] = (1,), **payload: int) -> Point:
-    """A point that is found by its words only."""
+    """Return a point without a vector."""
     whole = point(number, user, terms=terms, **payload)
     return Point(whole.id, None, whole.sparse, whole.payload)
 
@@ -22,7 +22,7 @@ async def found(things: VectorCollection, where: Filter, dense: np.ndarray, term
     return [str(id_) for id_ in (await things.best(where, ADA, dense, terms, 10)).ids]
 
 
-async def test_a_point_without_a_vector_is_found_by_its_words_until_it_has_one(
+async def test_a_point_without_a_vector_is_found_by_words_only(
     things: VectorCollection,
 ) -> None:
     await things.upsert([bare(0), bare(1, terms=(2,))])
@@ -38,7 +38,7 @@ async def test_a_point_without_a_vector_is_found_by_its_words_until_it_has_one(
     np.testing.assert_allclose(stored[id_of(1)], vector, atol=1e-6)
 
 
-async def test_p47_another_users_points_get_no_vector_and_show_none(things: VectorCollection) -> None:
+async def test_p47_vectors_of_another_users_points_are_inaccessible(things: VectorCollection) -> None:
     await things.upsert([bare(0), point(1)])
     vector = np.ones(DIMS, dtype=np.float32) / np.sqrt(DIMS, dtype=np.float32)
     await things.add_vectors("bob", {id_of(0): vector})
@@ -47,15 +47,13 @@ async def test_p47_another_users_points_get_no_vector_and_show_none(things: Vect
 
 
 @pytest.mark.parametrize("vector", [np.ones(DIMS + 1), np.full(DIMS, np.nan)])
-async def test_a_vector_that_is_none_is_refused_later_too(
-    vector: np.ndarray, things: VectorCollection
-) -> None:
+async def test_adding_an_invalid_vector_is_rejected(vector: np.ndarray, things: VectorCollection) -> None:
     await things.upsert([bare(0)])
-    with pytest.raises(ValueError, match=f"must be {DIMS} finite numbers"):
+    with pytest.raises(ValueError, match=f"expected {DIMS} finite numbers"):
         await things.add_vectors("ada", {id_of(0): vector.astype(np.float32)})
 
 
-async def test_hidden_and_later_versions_are_passed_over(things: VectorCollection) -> None:
+async def test_hidden_and_later_versions_are_excluded(things: VectorCollection) -> None:
     await things.upsert([point(n, terms=(1,), level=n) for n in range(5)])
     where = Filter("ada", without={"level": [0, 2]}, between={"level": (None, 3)})
     vector = point(9).dense
@@ -66,7 +64,7 @@ async def test_hidden_and_later_versions_are_passed_over(things: VectorCollectio
 
 
 async def test_the_best_by_meaning_and_by_words_have_both_scores(things: VectorCollection) -> None:
-    """As of all points: what is among the best by one may be the last by the other."""
+    """The scores equal those over all points, even for a point that ranks last by one of them."""
     await things.upsert([point(n, terms=(1, 2) if n % 7 == 0 else (n + 10,)) for n in range(60)])
     query = point(9).dense
     assert query is not None

@@ -1,4 +1,4 @@
-"""The folder of the vectors over processes, crashes and models."""
+"""Tests of the vector folder with several processes, crashes and embedding models."""
 
 import asyncio
 import os
@@ -53,22 +53,22 @@ def point(fact: str) -> Point:
 
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that writes fact after fact to the folder and says the number of each that is stored."""
+    """Start a process that writes facts to the folder and prints the number of each stored one."""
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         yield process
         process.kill()
 
 
-async def test_p43_a_second_process_is_told_who_holds_the_folder_and_a_kill_loses_no_write(
+async def test_p43_a_second_process_learns_the_lock_holder_and_a_kill_loses_no_write(
     writer: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     assert writer.stdout
     acknowledged = [writer.stdout.readline() for _ in range(50)]
-    with pytest.raises(FolderInUse) as refusal:
+    with pytest.raises(FolderInUse) as error:
         await asyncio.to_thread(open_engine, tmp_path)
-    for told in (str(writer.pid), "http://127.0.0.1:2024", "COGNITION_HOME", str(tmp_path)):
-        assert told in str(refusal.value)
+    for detail in (str(writer.pid), "http://127.0.0.1:2024", "COGNITION_HOME", str(tmp_path)):
+        assert detail in str(error.value)
     holder = await asyncio.to_thread(holder_of, tmp_path)
     assert holder
     assert holder.pid == writer.pid
@@ -86,7 +86,7 @@ async def test_p43_a_second_process_is_told_who_holds_the_folder_and_a_kill_lose
 
 
 @pytest.mark.parametrize("other", [Stamp("large", "1", 8), Stamp("other", "1", 4), Stamp("small", "2", 4)])
-async def test_p40_vectors_of_another_model_are_refused_and_kept(other: Stamp, tmp_path: Path) -> None:
+async def test_p40_vectors_of_another_model_are_rejected_and_kept(other: Stamp, tmp_path: Path) -> None:
     engine = await asyncio.to_thread(open_engine, tmp_path)
     collection = await engine.collection(collection_spec(STAMP))
     await collection.upsert([point("kept")])
@@ -106,7 +106,7 @@ async def test_p40_vectors_of_another_model_are_refused_and_kept(other: Stamp, t
         ("shard/wal/first-index", b""),
     ],
 )
-async def test_what_cannot_be_read_is_named_and_left_as_it_is(
+async def test_an_unreadable_file_is_reported_and_left_unchanged(
     name: str, content: bytes, tmp_path: Path
 ) -> None:
     engine = await asyncio.to_thread(open_engine, tmp_path)
@@ -116,13 +116,13 @@ async def test_what_cannot_be_read_is_named_and_left_as_it_is(
     broken = tmp_path / "vectors" / spec.name / name
     broken.write_bytes(content)
     engine = await asyncio.to_thread(open_engine, tmp_path)
-    with pytest.raises(CorruptStore, match=rf"{spec.name}' can't be read"):
+    with pytest.raises(CorruptStore, match=rf"Could not read the vectors in .*{spec.name}'"):
         await engine.collection(spec)
     await engine.aclose()
     assert broken.read_bytes() == content
 
 
-async def test_a_disk_without_room_refuses_what_would_kill_the_process(
+async def test_a_full_disk_rejects_writes_that_would_kill_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = await asyncio.to_thread(open_engine, tmp_path)
@@ -135,34 +135,34 @@ async def test_a_disk_without_room_refuses_what_would_kill_the_process(
         collection.delete(kept),
         collection.set_payload(kept, {"recall_count": 9}),
     ):
-        with pytest.raises(DiskFull, match="MB left"):
+        with pytest.raises(DiskFull, match="MB free"):
             await write
     (record,) = await collection.retrieve("ada", [point("kept").id])
     assert record.payload["recall_count"] == 0
     await engine.aclose()
     engine = await asyncio.to_thread(open_engine, tmp_path)
-    with pytest.raises(DiskFull, match="make some room"):
+    with pytest.raises(DiskFull, match="Free some space"):
         await engine.collection(collection_spec(STAMP))
     await engine.aclose()
 
 
-@pytest.mark.parametrize("told", ["", "null", "[1]", "nonsense", '{"pid": "x"}'])
-def test_p43_a_holder_that_left_no_name_is_told_all_the_same(told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["", "null", "[1]", "nonsense", '{"pid": "x"}'])
+def test_p43_an_unknown_lock_holder_is_reported(content: str, tmp_path: Path) -> None:
     with FolderLock(tmp_path):
-        (tmp_path / "holder.json").write_text(told)
+        (tmp_path / "holder.json").write_text(content)
         with pytest.raises(FolderInUse, match="in use by process 0"):
             FolderLock(tmp_path)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-async def test_a_vector_with_a_value_that_is_no_number_is_refused(value: float, tmp_path: Path) -> None:
+async def test_a_vector_with_a_non_finite_value_is_rejected(value: float, tmp_path: Path) -> None:
     engine = await asyncio.to_thread(open_engine, tmp_path)
     collection = await engine.collection(collection_spec(STAMP))
     good, bad = point("good"), point("bad")
     bad.dense[2] = value
-    with pytest.raises(ValueError, match="must be 4 finite numbers"):
+    with pytest.raises(ValueError, match="expected 4 finite numbers"):
         await collection.upsert([good, bad])
-    assert await collection.count(Filter("ada")) == 0, "all of a call or nothing"
+    assert await collection.count(Filter("ada")) == 0, "a call stores all of its points or none"
     await engine.aclose()
 
 
@@ -184,7 +184,7 @@ async def test_p52_every_naughty_string_is_stored_found_and_counted_by_the_engin
     await engine.aclose()
 
 
-async def test_memories_outlive_the_services_that_wrote_them(services: Services) -> None:
+async def test_memories_survive_a_restart(services: Services) -> None:
     memory = await services.memory()
     await memory.import_many([stored("I live in Lyon.", memory_id="home")])
     await services.aclose()

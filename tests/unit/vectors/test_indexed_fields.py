@@ -1,4 +1,4 @@
-"""P44: a server in strict mode refuses to filter, order, count or delete by a field without an index."""
+"""Tests that the stores use indexed fields only, as a Qdrant server in strict mode requires (P44)."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ EVER = read_period("2000", "2100")
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The fields that the engine was asked by."""
+def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Return the set of fields used in filters, facets and orders."""
     fields: set[str] = set()
     condition, facet, scroll = requests.condition, EmbeddedCollection._facet, EmbeddedCollection.scroll
 
@@ -46,7 +46,7 @@ def indexed(spec: CollectionSpec) -> set[str]:
     return {*spec.keywords, *spec.integers, *spec.floats}
 
 
-async def test_p44_long_term_memory_asks_by_what_has_an_index(services: Services, asked: set[str]) -> None:
+async def test_p44_long_term_memory_uses_indexed_fields_only(services: Services, used: set[str]) -> None:
     memory = await services.memory()
     written = await memory.write("ada", "chat", PROFILE, "I live in Lyon.", 5)
     await memory.write("ada", "chat", PROFILE, "I live in Lyons.", 3)
@@ -57,11 +57,11 @@ async def test_p44_long_term_memory_asks_by_what_has_an_index(services: Services
     await memory.undo("ada", written.memory.memory_id)
     await memory.delete("ada", written.memory.memory_id)
     await memory.delete("ada", "nothing")
-    assert {"artifact_name", "memory_importance", "updated_at", "tags", "language"} <= asked
-    assert asked <= indexed(artifact.collection_spec(STAMP))
+    assert {"artifact_name", "memory_importance", "updated_at", "tags", "language"} <= used
+    assert used <= indexed(artifact.collection_spec(STAMP))
 
 
-async def test_p44_session_memory_asks_by_what_has_an_index(services: Services, asked: set[str]) -> None:
+async def test_p44_session_memory_uses_indexed_fields_only(services: Services, used: set[str]) -> None:
     session = await services.session()
     for text in ("The bridge was built in 1889. ", "The bridge was built in 1890. "):
         await session.save("ada", "chat", "bridge", text * 30)
@@ -70,5 +70,5 @@ async def test_p44_session_memory_asks_by_what_has_an_index(services: Services, 
     await session.sources("ada", "chat", period=EVER)
     await session.delete("ada", "chat", "bridge")
     await session.purge("ada", "chat")
-    assert "chat_id" in asked
-    assert asked <= indexed(fragment.collection_spec(STAMP))
+    assert "chat_id" in used
+    assert used <= indexed(fragment.collection_spec(STAMP))

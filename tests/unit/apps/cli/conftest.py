@@ -1,4 +1,4 @@
-"""The command as its users run it: in this process where that shows the same, else as a program."""
+"""Fixtures that run the command: in this process if possible, otherwise as a program."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run() -> Iterator[Run]:
-    """Runs a command on the test's folder, without a key."""
+    """Return a function that runs a command on the test's home folder, without a key."""
     process_settings.cache_clear()
     runner = CliRunner()
     yield lambda *arguments, stdin=b"": runner.invoke(app, list(arguments), input=stdin)
@@ -30,7 +30,7 @@ def run() -> Iterator[Run]:
 
 @pytest.fixture
 def bare_environment(tmp_path: Path) -> dict[str, str]:
-    """What a program is started with: a path and a folder, and nothing else of the developer's."""
+    """Return a minimal environment, without any variables of the developer."""
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "COGNITION_HOME": str(tmp_path / "home")}
 
 
@@ -38,10 +38,10 @@ def bare_environment(tmp_path: Path) -> dict[str, str]:
 def program(
     bare_environment: dict[str, str], tmp_path: Path
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs a command as a program of its own."""
+    """Return a function that runs a command as a separate program."""
 
     def run(*arguments: str, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[str]:
-        ran = subprocess.run(
+        completed = subprocess.run(
             [*PROGRAM, *arguments],
             input=stdin,
             env={**bare_environment, **variables},
@@ -50,6 +50,8 @@ def program(
             check=False,
             timeout=60,
         )
-        return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+        return subprocess.CompletedProcess(
+            completed.args, completed.returncode, completed.stdout.decode(), completed.stderr.decode()
+        )
 
     return run

@@ -1,4 +1,4 @@
-"""The HTTP app on the test's folder, without a server."""
+"""The HTTP app on the test's home folder, without a server."""
 
 from collections.abc import AsyncIterator
 

@@ -13,33 +13,31 @@ ADA = {"user_id": "ada"}
 
 @pytest.fixture
 async def sub_sid(client: httpx.AsyncClient) -> str:
-    """A sub-agent of Ada's chat that may think on the lowest level only."""
+    """Return the id of a sub-agent in Ada's chat that may only use the lowest level."""
     narrow = agents(process_services(), policy="MODEL_LITE")
     return (await narrow.delegate(Assignment(task="plan a trip, and ask me where to go"))).sub_sid
 
 
-async def resumed(client: httpx.AsyncClient, sub_sid: str, wish: dict[str, Any]) -> dict[str, Any]:
-    """What came of letting it go on."""
-    answer = await client.post(f"/cognition/agents/{sub_sid}/resume", params=ADA, json=wish)
+async def resumed(client: httpx.AsyncClient, sub_sid: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Resume a sub-agent and return its report."""
+    answer = await client.post(f"/cognition/agents/{sub_sid}/resume", params=ADA, json=body)
     assert answer.status_code == 200
     return dict(json.loads(answer.text.splitlines()[-1]))
 
 
-async def test_a_sub_agent_goes_on_under_its_policy_or_another(
+async def test_a_sub_agent_resumes_under_its_policy_or_another(
     client: httpx.AsyncClient, sub_sid: str
 ) -> None:
-    wish = {"text": "think harder about it"}
-    assert (await resumed(client, sub_sid, wish))["level"] == "MODEL_LITE"
-    assert (await resumed(client, sub_sid, {**wish, "policy": "AUTO_PRO"}))["level"] == "MODEL_PRO"
+    body = {"text": "think harder about it"}
+    assert (await resumed(client, sub_sid, body))["level"] == "MODEL_LITE"
+    assert (await resumed(client, sub_sid, {**body, "policy": "AUTO_PRO"}))["level"] == "MODEL_PRO"
     assert [(t.sub_sid, t.policy) for t in await agents(process_services()).open_threads()] == [
         (sub_sid, "AUTO_PRO")
     ]
 
 
-@pytest.mark.parametrize("wish", [b"", b"[]", b'{"policy": "HIGHEST"}', b'{"text": 1}', b"\xff"])
-async def test_a_wish_that_can_t_be_meant_is_refused(
-    client: httpx.AsyncClient, sub_sid: str, wish: bytes
-) -> None:
-    answer = await client.post(f"/cognition/agents/{sub_sid}/resume", params=ADA, content=wish)
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"policy": "HIGHEST"}', b'{"text": 1}', b"\xff"])
+async def test_an_invalid_body_is_rejected(client: httpx.AsyncClient, sub_sid: str, body: bytes) -> None:
+    answer = await client.post(f"/cognition/agents/{sub_sid}/resume", params=ADA, content=body)
     assert answer.status_code == 400
-    assert "How shall it go on?" in answer.json()["error"]
+    assert "Invalid request body" in answer.json()["error"]

@@ -23,21 +23,21 @@ async def memory(client: httpx.AsyncClient) -> LongTermMemory:
     return memory
 
 
-async def test_health_and_the_folder_tell_who_serves(client: httpx.AsyncClient, tmp_path: Path) -> None:
-    told = (await client.get("/cognition/health")).json()
-    assert told == {"status": "ok", "pid": os.getpid(), "home": str(tmp_path / "home"), "rehearsed": True}
+async def test_health_and_the_home_folder_name_the_process(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    health = (await client.get("/cognition/health")).json()
+    assert health == {"status": "ok", "pid": os.getpid(), "home": str(tmp_path / "home"), "rehearsed": True}
     holder = await asyncio.to_thread(read_holder, tmp_path / "home")
     assert (holder.pid, holder.url) == (os.getpid(), URL)
 
 
-async def test_a_second_server_on_the_folder_does_not_start(client: httpx.AsyncClient) -> None:
+async def test_a_second_server_on_the_home_folder_does_not_start(client: httpx.AsyncClient) -> None:
     process_services.cache_clear()
     with pytest.raises(FolderInUse, match=URL):
         async with lifespan(app):
             pass
 
 
-async def test_the_folder_is_free_after_the_server(client: httpx.AsyncClient) -> None:
+async def test_the_home_folder_is_free_after_the_server_stops(client: httpx.AsyncClient) -> None:
     await process_services().aclose()
     async with lifespan(app):
         assert (await client.get("/cognition/health")).status_code == 200
@@ -60,7 +60,7 @@ async def test_listing_searching_and_deleting(client: httpx.AsyncClient, memory:
 
 
 @pytest.mark.parametrize("route", [r for r in app.routes if isinstance(r, Route)], ids=lambda r: r.name)
-async def test_pages_of_other_sites_and_other_names_are_refused(
+async def test_other_sites_and_host_names_are_rejected(
     client: httpx.AsyncClient, memory: LongTermMemory, route: Route
 ) -> None:
     path = re.sub(r"{\w+}", "i_live_in_lyon", route.path_format)
@@ -73,28 +73,28 @@ async def test_pages_of_other_sites_and_other_names_are_refused(
     assert own.status_code != 403
 
 
-@pytest.mark.parametrize("asked", [{}, {"user_id": ""}, {"user_id": " \t"}])
-async def test_p47_a_blank_user_is_refused(
-    client: httpx.AsyncClient, memory: LongTermMemory, asked: dict[str, str]
+@pytest.mark.parametrize("params", [{}, {"user_id": ""}, {"user_id": " \t"}])
+async def test_p47_a_blank_user_is_rejected(
+    client: httpx.AsyncClient, memory: LongTermMemory, params: dict[str, str]
 ) -> None:
     for method, path in (("GET", ""), ("DELETE", "/an_id"), ("POST", "/an_id/undo")):
-        answer = await client.request(method, f"/cognition/memory{path}", params=asked)
+        answer = await client.request(method, f"/cognition/memory{path}", params=params)
         assert answer.status_code == 400
         assert "blank" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(
-    "asked", [{"limit": "0"}, {"limit": "many"}, {"start_date": "yesterday"}, {"limit": "-1"}]
+    "params", [{"limit": "0"}, {"limit": "many"}, {"start_date": "yesterday"}, {"limit": "-1"}]
 )
-async def test_bad_queries_are_refused_in_a_sentence(
-    client: httpx.AsyncClient, asked: dict[str, str]
+async def test_invalid_queries_are_rejected_with_a_message(
+    client: httpx.AsyncClient, params: dict[str, str]
 ) -> None:
-    answer = await client.get("/cognition/memory", params={"user_id": "ada", **asked})
+    answer = await client.get("/cognition/memory", params={"user_id": "ada", **params})
     assert answer.status_code == 400
-    assert next(iter(asked.values())) in answer.json()["error"]
+    assert next(iter(params.values())) in answer.json()["error"]
 
 
-async def test_vectors_of_another_model_are_told(
+async def test_vectors_of_another_model_are_reported(
     client: httpx.AsyncClient, memory: LongTermMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await process_services().aclose()

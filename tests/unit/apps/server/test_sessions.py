@@ -16,14 +16,14 @@ ADA = {"user_id": "ada"}
 
 @pytest.fixture
 async def resource(client: httpx.AsyncClient) -> Resource:
-    """A note of Ada's that is stored and not ingested."""
+    """Store a note for Ada without ingesting it."""
     intake = await open_intake(process_services())
     note = Attachment("note.md", b"The spare key hangs behind the tide table.")
     return (await asyncio.to_thread(intake.take, "ada", "chat", note))[0]
 
 
 async def events(client: httpx.AsyncClient, ids: list[str], user: str = "ada") -> list[dict[str, Any]]:
-    """What an ingestion tells."""
+    """Ingest resources and return the events."""
     answer = await client.post(
         "/cognition/sessions/chat/ingest", params={"user_id": user}, json={"resources": ids}
     )
@@ -34,14 +34,14 @@ async def events(client: httpx.AsyncClient, ids: list[str], user: str = "ada") -
 async def test_ingesting_showing_and_closing(
     client: httpx.AsyncClient, resource: Resource, tmp_path: Path
 ) -> None:
-    told = await events(client, [resource.id])
+    ingested = await events(client, [resource.id])
     assert {
         "type": "ingest",
         "resource_id": resource.id,
         "name": "note.md",
         "status": "PUT_IN_CONTEXT",
-    } in told
-    assert told[-1]["resources"][0]["status"] == "PUT_IN_CONTEXT"
+    } in ingested
+    assert ingested[-1]["resources"][0]["status"] == "PUT_IN_CONTEXT"
     listed = (await client.get("/cognition/sessions", params=ADA)).json()
     assert [row["chat_id"] for row in listed["sessions"]] == ["chat"]
     shown = (await client.get("/cognition/sessions/chat", params=ADA)).json()
@@ -62,7 +62,7 @@ async def test_p47_another_user_s_resource_is_not_ingested(
     assert row.status == "PENDING_INGESTION"
 
 
-async def test_p47_a_blank_user_is_refused(client: httpx.AsyncClient, resource: Resource) -> None:
+async def test_p47_a_blank_user_is_rejected(client: httpx.AsyncClient, resource: Resource) -> None:
     for method, path in (
         ("GET", ""),
         ("GET", "/chat"),
@@ -77,7 +77,7 @@ async def test_p47_a_blank_user_is_refused(client: httpx.AsyncClient, resource: 
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"resources": "id"}', b'{"resources": [1]}', b"{", b"\xff"])
-async def test_what_names_no_resources_is_refused(client: httpx.AsyncClient, body: bytes) -> None:
+async def test_a_body_without_resources_is_rejected(client: httpx.AsyncClient, body: bytes) -> None:
     answer = await client.post("/cognition/sessions/chat/ingest", params=ADA, content=body)
     assert answer.status_code == 400
     assert "resources" in answer.json()["error"]

@@ -1,4 +1,4 @@
-"""Memory as an index, newest first, and within a period."""
+"""Tests of the memory index: newest first, by artifact and by period."""
 
 from datetime import UTC, datetime
 
@@ -50,7 +50,7 @@ async def test_a_period_and_an_artifact_narrow_index_and_search(memory: LongTerm
     assert (await memory.index("ada", period=read_period("", "2024-04"))).total == 0
 
 
-async def test_a_search_notes_what_it_found_and_recall_does_not(memory: LongTermMemory) -> None:
+async def test_a_search_updates_recall_counts_but_recall_does_not(memory: LongTermMemory) -> None:
     await memory.import_many([stored("I live in Lyon.", memory_id="home")])
     await memory.recall("ada", "Where do I live?")
     (home,) = await memory.fetch("ada", ["home"])

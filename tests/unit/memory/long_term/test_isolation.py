@@ -1,4 +1,4 @@
-"""One user's memories are nobody else's, on any path."""
+"""Tests of the isolation of users in long-term memory."""
 
 from cognition.memory.long_term.memory import point_id
 from cognition.memory.long_term.store import LongTermMemory
@@ -6,7 +6,7 @@ from tests.unit.memory.conftest import PROFILE, Distil, Keep, facts_of, stored
 
 SECRET = "My safe opens with 4711."
 HERS, OURS = ("a", "b_c"), ("a_b", "c")
-"""Two users whose `user_memory` is the same text."""
+"""Two users and memory ids that are equal when joined by an underscore."""
 
 
 async def both(memory: LongTermMemory) -> None:
@@ -18,7 +18,7 @@ async def both(memory: LongTermMemory) -> None:
     )
 
 
-async def test_p47_ids_that_run_together_are_two_points(memory: LongTermMemory) -> None:
+async def test_p47_ids_with_the_same_concatenation_are_different_points(memory: LongTermMemory) -> None:
     assert point_id(*HERS) != point_id(*OURS)
     await both(memory)
     assert await facts_of(memory, "a") == [SECRET]
@@ -47,7 +47,7 @@ async def test_p47_nothing_changes_another_users_memory(
     await memory.note_recall("a_b", await memory.search("a", "the number of my safe"))
     distil({SECRET: "b_c", "My safe opens with 4712.": "b_c"}, "update")
     assert (await keep(SECRET, user_id="a_b")).outcome == "new", (
-        "the same text of another user is no duplicate"
+        "the same text of another user is not a duplicate"
     )
     assert (await keep("My safe opens with 4712.", user_id="a_b")).outcome == "replaced"
     assert await memory.fetch("a", ["b_c"]) == before
@@ -55,7 +55,7 @@ async def test_p47_nothing_changes_another_users_memory(
     assert await memory.fetch("a", ["b_c"]) == before
 
 
-async def test_p48_a_deleted_memory_is_found_on_no_path(
+async def test_p48_a_deleted_memory_is_not_found_anywhere(
     memory: LongTermMemory, keep: Keep, distil: Distil
 ) -> None:
     distil({SECRET: "safe", "I like tea.": "tea"})
@@ -70,7 +70,7 @@ async def test_p48_a_deleted_memory_is_found_on_no_path(
     assert (deleted.found, "safe" in deleted.nearest) == (False, False)
 
 
-async def test_a_delete_that_finds_nothing_names_the_nearest_ids(memory: LongTermMemory) -> None:
+async def test_deleting_an_unknown_id_suggests_similar_ones(memory: LongTermMemory) -> None:
     await memory.import_many(
         [stored(f"Fact {name}.", memory_id=name) for name in ("home_city", "home_town", "tea")]
     )

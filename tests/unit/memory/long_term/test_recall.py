@@ -1,4 +1,4 @@
-"""A search over memories: the same as ranking all of them, and nothing when nothing answers."""
+"""Tests of recall: a search ranks all memories, and returns nothing if none answers."""
 
 from cognition.context import BoundContext
 from cognition.memory.long_term.store import LongTermMemory
@@ -8,7 +8,7 @@ ROOMS = ["kitchen", "garden", "office", "train", "library", "bath", "attic", "ce
 QUESTION = "Where do I drink green tea?"
 
 
-async def test_the_ranking_is_that_of_all_memories_and_no_axiom_is_lost(
+async def test_a_limited_search_ranks_like_a_full_one_and_loses_no_axiom(
     memory: LongTermMemory, context: BoundContext
 ) -> None:
     weights = context.bound.settings.importance_weights
@@ -28,7 +28,7 @@ async def test_the_ranking_is_that_of_all_memories_and_no_axiom_is_lost(
     assert scores == sorted(scores, reverse=True)
 
 
-async def test_p45_importance_does_not_swamp_similarity(memory: LongTermMemory) -> None:
+async def test_p45_importance_does_not_outweigh_similarity(memory: LongTermMemory) -> None:
     await memory.import_many(
         [
             stored("I drink green tea in the garden.", memory_id="tea", memory_importance=1),
@@ -38,7 +38,7 @@ async def test_p45_importance_does_not_swamp_similarity(memory: LongTermMemory) 
     assert (await memory.search("ada", QUESTION))[0].memory.memory_id == "tea"
 
 
-async def test_p49_a_question_that_nothing_answers_returns_nothing(memory: LongTermMemory) -> None:
+async def test_p49_a_question_without_an_answer_returns_nothing(memory: LongTermMemory) -> None:
     assert await memory.search("ada", "What is the capital of Mongolia?") == []
     await memory.import_many([stored(f"My {room} is painted white.") for room in ROOMS])
     assert await memory.search("ada", "Comment fonctionne un moteur diesel à injection ?") == []

@@ -1,4 +1,4 @@
-"""Which turns of a conversation the distillation model gets with a fact."""
+"""Tests of the turns that the distillation model receives with a fact."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from cognition.rehearsal import RehearsalServer
 from tests.unit.memory.conftest import Distil, Keep, blocks
 
 
-def turn(said: str, answer: str = "Fine.", artifact: Any = None) -> list[AnyMessage]:
-    call = {"name": "update_meta_artifact", "args": {}, "id": said}
+def turn(text: str, answer: str = "Fine.", artifact: Any = None) -> list[AnyMessage]:
+    call = {"name": "update_meta_artifact", "args": {}, "id": text}
     used: list[AnyMessage] = []
     if artifact is not None:
-        used = [AIMessage("", tool_calls=[call]), ToolMessage("Done.", tool_call_id=said, artifact=artifact)]
-    return [HumanMessage(said), *used, AIMessage(answer)]
+        used = [AIMessage("", tool_calls=[call]), ToolMessage("Done.", tool_call_id=text, artifact=artifact)]
+    return [HumanMessage(text), *used, AIMessage(answer)]
 
 
 def window(*turns: list[AnyMessage]) -> list[str]:
@@ -28,7 +28,7 @@ def window(*turns: list[AnyMessage]) -> list[str]:
     return window_text(turn_window(messages)).splitlines()
 
 
-def test_the_window_is_all_turns_until_one_that_was_distilled() -> None:
+def test_the_window_goes_back_to_the_last_distilled_turn() -> None:
     read = turn("one", artifact={DISTILLED: True})
     assert window(turn("zero"), read, turn("two"), turn("three")) == [
         "user: two",
@@ -44,12 +44,12 @@ def test_the_window_is_all_turns_until_one_that_was_distilled() -> None:
     ]
 
 
-def test_p55_a_turn_counts_as_distilled_only_when_the_model_read_it() -> None:
+def test_p55_a_turn_is_distilled_only_if_the_model_read_it() -> None:
     for artifact in ({}, {DISTILLED: False}, {"shown": []}, "text"):
         assert "user: one" in window(turn("one", artifact=artifact), turn("two"))
 
 
-def test_the_running_turn_is_always_read_and_an_unanswered_one_never() -> None:
+def test_the_current_turn_is_always_included_and_an_unanswered_one_never() -> None:
     running = turn("now", artifact={DISTILLED: True})[:-1]
     assert window(turn("before"), running)[-1] == "user: now"
     unanswered: list[AnyMessage] = [HumanMessage("hello?")]
@@ -62,7 +62,7 @@ def test_the_running_turn_is_always_read_and_an_unanswered_one_never() -> None:
     assert turn_window([]) == []
 
 
-def test_attachments_stand_by_their_names_and_the_newest_part_is_kept() -> None:
+def test_attachments_appear_by_name_and_the_newest_part_is_kept() -> None:
     picture = {"type": "image", "base64": "QUJD" * 1_000, "name": "passport.png"}
     content: list[Any] = [{"type": "text", "text": "Look."}, picture, {"type": "file", "base64": "QQ=="}]
     thought: list[Any] = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I see."}]
@@ -75,18 +75,18 @@ def test_attachments_stand_by_their_names_and_the_newest_part_is_kept() -> None:
     assert long.endswith("the end")
 
 
-def test_without_a_model_a_fact_is_the_users_if_they_said_its_words() -> None:
-    said = [HumanMessage("By the way, I moved to Lyon last year!")]
-    assert judged_origin("I moved to Lyon.", said) == "user"
-    assert judged_origin("The user's password is hunter2.", said) == "assistant"
+def test_without_a_model_a_fact_is_the_users_if_they_used_its_words() -> None:
+    messages = [HumanMessage("By the way, I moved to Lyon last year!")]
+    assert judged_origin("I moved to Lyon.", messages) == "user"
+    assert judged_origin("The user's password is hunter2.", messages) == "assistant"
     assert judged_origin("I moved to Lyon.", [AIMessage("So you moved to Lyon.")]) == "assistant"
-    assert judged_origin("!!!", said) == "assistant"
+    assert judged_origin("!!!", messages) == "assistant"
     assert judged_origin("我住在里昂", [HumanMessage("请记住我住在里昂")]) == "user", (
         "a script without spaces"
     )
 
 
-async def test_the_window_reaches_the_distillation_model_escaped(
+async def test_the_window_is_escaped_for_the_distillation_model(
     rehearsal: RehearsalServer, keep: Keep, distil: Distil
 ) -> None:
     distil()

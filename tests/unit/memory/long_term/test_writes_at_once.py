@@ -1,4 +1,4 @@
-"""Writes that meet: on one event loop, on two, and one that is given up in its middle."""
+"""Tests of concurrent writes: on one event loop, on two, and with a cancelled write."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ FILED = Reply(text=json.dumps({"memory_id": "one", "origin": "user"}))
 
 
 class FilesAsOne(Models):
-    """Files each fact under one id, without HTTP: a client's connections belong to one event loop."""
+    """Models that give every fact the same id. No HTTP: its connections are bound to one event loop."""
 
     async def call(self, role: Role, messages: Sequence[AnyMessage], **options: Any) -> Answer:
         await asyncio.sleep(0)
@@ -32,27 +32,27 @@ class FilesAsOne(Models):
 
 
 def stall_at_paris(rehearsal: RehearsalServer) -> Event:
-    """Let the distillation of Paris never end; the event is set when the model is first asked."""
-    asked = Event()
+    """Make the distillation of Paris hang. The event is set on the first request."""
+    requested = Event()
 
     def say(request: Request) -> Reply:
-        asked.set()
+        requested.set()
         return Reply(failure="stall") if "Paris" in request.texts[-1] else FILED
 
     rehearsal.script(DISTILLATION, say)
-    return asked
+    return requested
 
 
-async def test_writes_of_two_event_loops_to_one_id_lose_none(services: Services) -> None:
+async def test_writes_from_two_event_loops_to_one_id_lose_nothing(services: Services) -> None:
     settings = services.settings
     embedder = await asyncio.to_thread(load_embedder, settings.memory_embedding, settings.home)
     engine = await asyncio.to_thread(services.hold)
     memory = await LongTermMemory.open(engine, embedder, settings, FilesAsOne(settings))
 
-    async def tell(dates: list[str]) -> None:
+    async def write(dates: list[str]) -> None:
         await asyncio.gather(*(memory.write("ada", "c", PROFILE, date, 3) for date in dates))
 
-    loops = [Thread(target=asyncio.run, args=[tell(part)]) for part in (DATES[:3], DATES[3:])]
+    loops = [Thread(target=asyncio.run, args=[write(part)]) for part in (DATES[:3], DATES[3:])]
     for loop in loops:
         loop.start()
     for loop in loops:
@@ -61,13 +61,13 @@ async def test_writes_of_two_event_loops_to_one_id_lose_none(services: Services)
     assert sorted([flight.fact, *(older["fact"] for older in flight.superseded)]) == sorted(DATES)
 
 
-async def test_a_write_that_is_cancelled_lets_the_next_one_in(
+async def test_a_cancelled_write_releases_the_next_one(
     rehearsal: RehearsalServer, memory: LongTermMemory, keep: Keep
 ) -> None:
-    asked = stall_at_paris(rehearsal)
+    requested = stall_at_paris(rehearsal)
     stalled = asyncio.create_task(keep("I live in Paris."))
     waiting = asyncio.create_task(keep("I live in Nice."))
-    await asyncio.to_thread(asked.wait)
+    await asyncio.to_thread(requested.wait)
     stalled.cancel()
     with pytest.raises(asyncio.CancelledError):
         await stalled
@@ -75,12 +75,12 @@ async def test_a_write_that_is_cancelled_lets_the_next_one_in(
     assert await facts_of(memory) == ["I live in Nice."]
 
 
-async def test_one_users_slow_write_keeps_no_other_user_waiting(
+async def test_a_slow_write_does_not_block_other_users(
     rehearsal: RehearsalServer, memory: LongTermMemory, keep: Keep
 ) -> None:
-    asked = stall_at_paris(rehearsal)
+    requested = stall_at_paris(rehearsal)
     stalled = asyncio.create_task(keep("I live in Paris."))
-    await asyncio.to_thread(asked.wait)
+    await asyncio.to_thread(requested.wait)
     assert (await keep("I live in Nice.", user_id="bob")).outcome == "new"
     assert not stalled.done()
     stalled.cancel()

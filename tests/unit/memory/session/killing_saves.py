@@ -1,8 +1,8 @@
-"""Saves to session memory until it is killed, from the outside, at any point.
+"""A process that saves to session memory until the test kills it.
 
 Run: python -m tests.unit.memory.session.killing_saves FOLDER
-Source `fruit` goes back and forth between two texts while a large one is embedded in the background. Says
-the number of each save that is done.
+The source `fruit` alternates between two texts while a large source is embedded in the background. Prints the
+number of each completed save.
 """
 
 import asyncio

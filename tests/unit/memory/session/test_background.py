@@ -1,4 +1,4 @@
-"""What happens to a large source whose embedding in the background fails."""
+"""Tests of a large source whose background embedding fails."""
 
 import asyncio
 import logging
@@ -20,31 +20,31 @@ TEXT = "\n\n".join(
 
 @pytest.fixture
 async def broken(services: Services, monkeypatch: pytest.MonkeyPatch) -> SessionMemory:
-    """A memory with a large source, whose model breaks at its passages until `mended`."""
+    """Session memory whose model fails to embed passages until the monkeypatch is undone."""
     monkeypatch.setattr(saving, "LARGE", 1_000)
     session = await services.session()
     embed = session._embedder.embed
 
-    def breaks(given: Sequence[str], role: TextRole) -> Vectors:
+    def fail_on_passages(texts: Sequence[str], role: TextRole) -> Vectors:
         if role == "passage":
             raise MemoryError("no memory for a batch")
-        return embed(given, role)
+        return embed(texts, role)
 
-    monkeypatch.setattr(session._embedder, "embed", breaks)
+    monkeypatch.setattr(session._embedder, "embed", fail_on_passages)
     return session
 
 
-async def fails(session: SessionMemory) -> None:
+async def save_and_fail(session: SessionMemory) -> None:
     saved = await session.save("ada", "c", "chronicle", TEXT)
     assert saved.state == "INDEXING"
-    with suppress(MemoryError):  # it may have come to that already
+    with suppress(MemoryError):  # it may already have failed
         await session.indexed()
     source = await session.source("ada", "c", "chronicle")
     assert source
     assert (source.state, source.embedded) == ("INDEXING", 0)
 
 
-async def is_whole(session: SessionMemory) -> bool:
+async def is_complete(session: SessionMemory) -> bool:
     await session.indexed()
     source = await session.source("ada", "c", "chronicle")
     assert source
@@ -52,34 +52,36 @@ async def is_whole(session: SessionMemory) -> bool:
     return (source.state, source.embedded, len(vectors)) == ("READY", source.chunks, source.chunks)
 
 
-async def test_it_is_logged_and_the_words_are_found(
+async def test_a_failure_is_logged_and_lexical_search_works(
     broken: SessionMemory, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR):
-        await fails(broken)
+        await save_and_fail(broken)
     assert "no memory for a batch" in caplog.text
-    found = await broken.search("ada", "c", "chronicle of year 41")
-    assert [source.source_id for source in found.indexing] == ["chronicle"]
-    assert "year 41" in found.passages[0].text
+    result = await broken.search("ada", "c", "chronicle of year 41")
+    assert [source.source_id for source in result.indexing] == ["chronicle"]
+    assert "year 41" in result.passages[0].text
 
 
-async def test_the_next_search_goes_on(broken: SessionMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    await fails(broken)
+async def test_the_next_search_resumes_embedding(
+    broken: SessionMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await save_and_fail(broken)
     monkeypatch.undo()
     await broken.search("ada", "c", "harbour")
-    assert await is_whole(broken)
+    assert await is_complete(broken)
 
 
-async def test_the_next_open_goes_on(
+async def test_the_next_start_resumes_embedding(
     broken: SessionMemory, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await fails(broken)
+    await save_and_fail(broken)
     await services.aclose()
     monkeypatch.undo()
-    assert await is_whole(await services.session())
+    assert await is_complete(await services.session())
 
 
-async def test_p48_a_source_deleted_while_it_is_embedded_is_gone(
+async def test_p48_a_source_deleted_while_it_is_embedded_stays_deleted(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saving, "LARGE", 1_000)
@@ -90,5 +92,5 @@ async def test_p48_a_source_deleted_while_it_is_embedded_is_gone(
     await session.indexed()
     listing: Any = await session.sources("ada", "c")
     assert [(source.source_id, source.state) for source in listing.sources] == [("b", "READY")]
-    found = await asyncio.gather(*(session.search("ada", "c", "harbour", limit=100) for _ in range(3)))
-    assert {passage.first.source_id for one in found for passage in one.passages} == {"b"}
+    results = await asyncio.gather(*(session.search("ada", "c", "harbour", limit=100) for _ in range(3)))
+    assert {passage.first.source_id for one in results for passage in one.passages} == {"b"}

@@ -1,4 +1,4 @@
-"""Session memory when whoever waits for it gives up, however often that is said."""
+"""Tests of cancelled calls to session memory, including repeated cancellation."""
 
 import asyncio
 import time
@@ -19,15 +19,15 @@ async def session(services: Services) -> SessionMemory:
     return await services.session()
 
 
-async def test_p60_a_save_that_is_cancelled_again_and_again_leaves_nothing(
+async def test_p60_a_repeatedly_cancelled_save_leaves_nothing(
     session: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, go_on = Event(), Event()
+    begun, proceed = Event(), Event()
     upsert = session._collection._upsert  # type: ignore[attr-defined]
 
     def slow(points: Any) -> None:
         begun.set()
-        go_on.wait(10)
+        proceed.wait(10)
         upsert(points)
 
     monkeypatch.setattr(session._collection, "_upsert", slow)
@@ -36,7 +36,7 @@ async def test_p60_a_save_that_is_cancelled_again_and_again_leaves_nothing(
     for _ in range(5):
         saving.cancel()
         await asyncio.sleep(0)
-    go_on.set()
+    proceed.set()
     with pytest.raises(asyncio.CancelledError):
         await saving
     monkeypatch.undo()
@@ -44,7 +44,7 @@ async def test_p60_a_save_that_is_cancelled_again_and_again_leaves_nothing(
     assert await session._collection.count(Filter("ada")) == 1
 
 
-async def test_a_source_that_is_being_saved_for_the_first_time_is_not_there_to_be_deleted(
+async def test_a_source_being_saved_for_the_first_time_cannot_be_deleted(
     session: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish = session._catalogue.finish
@@ -58,7 +58,7 @@ async def test_a_source_that_is_being_saved_for_the_first_time_is_not_there_to_b
     assert (await session.sources("ada", "c")).total == 1
 
 
-async def test_p55_turns_that_were_stored_while_the_session_was_closed_are_not_marked(
+async def test_p55_turns_stored_during_a_closure_are_not_marked_as_indexed(
     session: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upsert = session._collection.upsert
@@ -74,7 +74,7 @@ async def test_p55_turns_that_were_stored_while_the_session_was_closed_are_not_m
     assert await session.conversation.index("ada", "c", THREAD) == 3
 
 
-async def test_who_gives_up_waiting_does_not_end_the_embedding(
+async def test_cancelling_the_wait_does_not_cancel_the_embedding(
     session: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cognition.memory.session.saver.LARGE", 1_000)

@@ -1,4 +1,4 @@
-"""The conversation in session memory: whole turns, each once, found alone and by what was said before."""
+"""Tests of the indexed conversation: complete turns, each indexed once, with the previous turn as context."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ async def session(services: Services) -> SessionMemory:
     return await services.session()
 
 
-def turn(number: int, asked: str, answer: str) -> list[AnyMessage]:
-    return [HumanMessage(asked, id=f"h{number}"), AIMessage(answer, id=f"a{number}")]
+def turn(number: int, question: str, answer: str) -> list[AnyMessage]:
+    return [HumanMessage(question, id=f"h{number}"), AIMessage(answer, id=f"a{number}")]
 
 
 THREAD = [
@@ -29,8 +29,8 @@ THREAD = [
 
 
 async def texts(session: SessionMemory, query: str, **own: Any) -> list[str]:
-    found = await session.search("ada", "c", query, source_id=CONVERSATION, **own)
-    return [passage.text for passage in found.passages]
+    result = await session.search("ada", "c", query, source_id=CONVERSATION, **own)
+    return [passage.text for passage in result.passages]
 
 
 async def test_p55_each_complete_turn_is_indexed_once(session: SessionMemory) -> None:
@@ -45,7 +45,7 @@ async def test_p55_each_complete_turn_is_indexed_once(session: SessionMemory) ->
     assert (source.source_id, source.chunks, source.state) == (CONVERSATION, 4, "READY")
 
 
-async def test_p55_a_turn_whose_points_are_not_stored_is_not_marked(
+async def test_p55_a_turn_that_fails_to_store_is_not_marked_as_indexed(
     session: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(_: object) -> None:
@@ -61,7 +61,7 @@ async def test_p55_a_turn_whose_points_are_not_stored_is_not_marked(
     assert "Lima." in "".join(await texts(session, "capital", limit=100))
 
 
-async def test_a_turn_is_found_by_what_was_said_before_it(session: SessionMemory) -> None:
+async def test_a_turn_is_found_by_the_previous_turn(session: SessionMemory) -> None:
     thread = [
         *turn(1, "Tell me of the lighthouse of Alexandria.", "It was one of the seven wonders."),
         *turn(2, "How tall was it?", "About a hundred metres."),
@@ -72,7 +72,7 @@ async def test_a_turn_is_found_by_what_was_said_before_it(session: SessionMemory
     assert "How tall was it?" in best
 
 
-async def test_only_text_of_whole_turns_is_taken() -> None:
+async def test_only_the_text_of_complete_turns_is_indexed() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     call = AIMessage("Let me look.", tool_calls=[{"name": "f", "args": {}, "id": "1"}], id="a0")
     messages: list[AnyMessage] = [
@@ -83,9 +83,9 @@ async def test_only_text_of_whole_turns_is_taken() -> None:
         HumanMessage("And now?", id="h2"),
         AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "2"}], id="a2"),
     ]
-    (said,) = exchanges(messages)
-    assert said.message_id == "a1"
-    assert said.text == "User: What is this?\n\nAssistant: Let me look.\n\nAssistant: A cat."
+    (exchange,) = exchanges(messages)
+    assert exchange.message_id == "a1"
+    assert exchange.text == "User: What is this?\n\nAssistant: Let me look.\n\nAssistant: A cat."
 
 
 async def test_a_regenerated_answer_is_a_new_entry(session: SessionMemory) -> None:
@@ -96,7 +96,7 @@ async def test_a_regenerated_answer_is_a_new_entry(session: SessionMemory) -> No
     assert whole.count("capital of Peru") == 2
 
 
-async def test_a_chat_that_goes_on_after_its_purge_is_indexed_again(session: SessionMemory) -> None:
+async def test_a_chat_continued_after_a_purge_is_indexed_again(session: SessionMemory) -> None:
     await session.conversation.index("ada", "c", THREAD)
     assert await session.purge("ada", "c") == 3
     assert (await session.sources("ada", "c")).total == 0
@@ -121,7 +121,7 @@ async def test_p60_a_session_closed_between_two_batches_of_turns_stays_empty(
     assert (await session.sources("ada", "c")).total == 0
 
 
-async def test_a_long_turn_is_found_to_its_end(session: SessionMemory) -> None:
+async def test_the_end_of_a_long_turn_is_found(session: SessionMemory) -> None:
     long = "\n\n".join(f"Step {n} of the recipe asks for {n} spoons of flour." for n in range(80))
     answer = f"{long}\n\nSprinkle saffron at last."
     await session.conversation.index("ada", "c", turn(1, "The recipe?", answer))

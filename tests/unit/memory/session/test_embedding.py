@@ -1,4 +1,4 @@
-"""What the embedding of a chunk is of: what it adds to the chunk before."""
+"""Tests of the embedded text of a chunk: the part that the previous chunk does not contain."""
 
 from pathlib import Path
 
@@ -43,32 +43,32 @@ async def test_no_sentence_is_embedded_twice(
     session = await services.session()
     saved = await session.save("ada", "c", "register", TEXT)
     await session.indexed()
-    kept = await session.fragments("ada", "c", "register", range(saved.chunks))
-    told = [one.embedded_text for one in kept]
-    assert "".join(told) == TEXT
+    stored = await session.fragments("ada", "c", "register", range(saved.chunks))
+    embedded = [one.embedded_text for one in stored]
+    assert "".join(embedded) == TEXT
     vectors = await session.vectors("ada", "c", "register", range(saved.chunks))
     embedder = load_embedder(services.settings.session_embedding, Path())
-    found = np.array([vectors[one.chunk_index] for one in kept])
-    assert np.allclose(found, embedder.embed(told, "passage"), atol=1e-5)
-    assert not np.allclose(found, embedder.embed([one.text for one in kept], "passage"), atol=1e-2)
+    actual = np.array([vectors[one.chunk_index] for one in stored])
+    assert np.allclose(actual, embedder.embed(embedded, "passage"), atol=1e-5)
+    assert not np.allclose(actual, embedder.embed([one.text for one in stored], "passage"), atol=1e-2)
 
 
-def test_an_end_that_says_little_is_embedded_with_what_stands_before_it() -> None:
+def test_a_short_new_part_is_embedded_with_the_shared_part() -> None:
     assert fragment("The ships of the year carried salt. Amen.", 36).embedded_text.endswith("salt. Amen.")
     assert fragment("Amen. The ships of the year carried salt.", 6).embedded_text.startswith("The ships")
 
 
 @given(st.text(min_size=1, max_size=3_000), st.integers(20, 600))
-def test_nothing_of_a_text_is_in_no_embedding(text: str, limit: int) -> None:
+def test_every_part_of_a_text_is_embedded(text: str, limit: int) -> None:
     whole = ""
     for chunk in split([text], len, limit):
-        told = fragment(chunk.text, chunk.shared).embedded_text
-        assert told == chunk.text or len(told) >= len(chunk.text) / 2
+        embedded = fragment(chunk.text, chunk.shared).embedded_text
+        assert embedded == chunk.text or len(embedded) >= len(chunk.text) / 2
         whole += chunk.text[chunk.shared :]
-        assert told.endswith(chunk.text[chunk.shared :])
+        assert embedded.endswith(chunk.text[chunk.shared :])
     assert whole == text
 
 
-def test_an_end_of_blanks_is_embedded_with_what_stands_before_it() -> None:
+def test_a_blank_new_part_is_embedded_with_the_shared_part() -> None:
     text = "The ships of the year carried salt." + "\n" * 700
     assert fragment(text, 35).embedded_text == text

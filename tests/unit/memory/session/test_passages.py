@@ -1,12 +1,12 @@
-"""Passages: neighbours become one in reading order, each part of the text once, within the budget."""
+"""Tests of passages: adjacent chunks are merged without repetition, within the token budget."""
 
 from html import escape
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognition.memory.session import passages
 from cognition.memory.session.chunk import SourceChunk, place_of, point_id
+from cognition.memory.session.passages import passages
 from cognition.text.tokens import estimate_tokens
 
 TEXT = "".join(chr(0x4E00 + n) if n % 3 else f"<{n}> " for n in range(600))
@@ -33,7 +33,7 @@ places = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 12)), unique=True)
 
 
 @given(places)
-def test_neighbours_are_one_passage_with_each_part_of_the_text_once(found: Places) -> None:
+def test_adjacent_chunks_are_merged_without_repetition(found: Places) -> None:
     scored = [(fragment(index, version), 1 / (2 + rank)) for rank, (version, index) in enumerate(found)]
     shown, omitted = passages(scored, 1_000_000)
     assert omitted == 0
@@ -49,7 +49,7 @@ def test_neighbours_are_one_passage_with_each_part_of_the_text_once(found: Place
 
 
 @given(places, st.integers(0, 2_000))
-def test_the_best_that_fit_are_shown_and_the_others_counted(found: Places, budget: int) -> None:
+def test_the_best_chunks_that_fit_are_shown_and_the_others_counted(found: Places, budget: int) -> None:
     scored = [(fragment(index, version), 1 / (2 + rank)) for rank, (version, index) in enumerate(found)]
     shown, omitted = passages(scored, budget)
     assert sum(estimate_tokens(escape(passage.text)) for passage in shown) <= budget
@@ -60,5 +60,5 @@ def test_the_best_that_fit_are_shown_and_the_others_counted(found: Places, budge
 
 
 @given(st.integers(1, 2**40), st.integers(0, 2**40))
-def test_a_points_id_says_its_place(version: int, index: int) -> None:
+def test_a_point_id_encodes_version_and_index(version: int, index: int) -> None:
     assert place_of(point_id(version, index)) == (version, index)

@@ -1,4 +1,4 @@
-"""What session memory refuses: each in one sentence that names the value, with nothing changed."""
+"""Tests of input that session memory rejects: the message names the value, and nothing is changed."""
 
 from collections.abc import Awaitable, Callable
 from math import inf, nan
@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from cognition.dates import Period
 from cognition.errors import InvalidInput
 from cognition.memory.session.store import SessionMemory
-from cognition.memory.validation import MOST
+from cognition.memory.validation import MAX_COUNT
 from cognition.messages.history import STAMP
 from cognition.services import Services
 
@@ -26,14 +26,14 @@ async def session(services: Services) -> SessionMemory:
     return session
 
 
-async def refused(session: SessionMemory, call: Call, value: object, named: str) -> None:
-    """Asserts that a value is refused by its name, shortly, and that what is stored stays as it was."""
+async def assert_rejected(session: SessionMemory, call: Call, value: object, message: str) -> None:
+    """Assert that a value is rejected with a short message, and that stored data is unchanged."""
     before = await session.sources("ada", "c")
-    with pytest.raises(InvalidInput, match=named) as refusal:
+    with pytest.raises(InvalidInput, match=message) as error:
         await call(session, value)
-    assert len(str(refusal.value)) < 300
-    assert "\n" not in str(refusal.value)
-    str(refusal.value).encode()  # it can be sent to a model
+    assert len(str(error.value)) < 300
+    assert "\n" not in str(error.value)
+    str(error.value).encode()  # the message can be sent to a model
     assert await session.sources("ada", "c") == before
 
 
@@ -52,9 +52,9 @@ OF_A_CHAT: list[Call] = [
 
 
 @pytest.mark.parametrize("chat", ["", " \n", None, 7, HALF, HALF * 10_000], ids=range(6))
-async def test_p52_a_chat_that_is_none(chat: Any, session: SessionMemory) -> None:
+async def test_p52_an_invalid_chat_is_rejected(chat: Any, session: SessionMemory) -> None:
     for call in OF_A_CHAT:
-        await refused(session, call, chat, r"^The chat .* (is blank: run|holds half a character: pass)")
+        await assert_rejected(session, call, chat, r"^Invalid chat .*: expected (a chat id|valid Unicode)")
 
 
 OF_A_SOURCE: list[Call] = [
@@ -69,55 +69,67 @@ OF_A_SOURCE: list[Call] = [
 
 
 @pytest.mark.parametrize("id_", [HALF, "a\0b", "a\nb", "x" * 201, " ", 7], ids=range(6))
-async def test_p52_a_source_id_that_can_be_none(id_: Any, session: SessionMemory) -> None:
+async def test_p52_an_invalid_source_id_is_rejected(id_: Any, session: SessionMemory) -> None:
     for call in OF_A_SOURCE:
-        await refused(session, call, id_, r"^The source_id .* is no id: give 1 to 200 visible characters\.")
+        await assert_rejected(
+            session, call, id_, r"^Invalid source_id .*: expected 1 to 200 printable characters\."
+        )
 
 
 @pytest.mark.parametrize("nothing", ["", None])
-async def test_to_delete_nothing_is_not_to_delete_all(nothing: Any, session: SessionMemory) -> None:
-    await refused(session, lambda s, id_: s.delete("ada", "c", id_), nothing, "is no id")
+async def test_deleting_without_an_id_does_not_delete_everything(
+    nothing: Any, session: SessionMemory
+) -> None:
+    await assert_rejected(session, lambda s, id_: s.delete("ada", "c", id_), nothing, "Invalid source_id")
 
 
-@pytest.mark.parametrize("limit", [0, -1, -(2**70), MOST + 1, 2**63, 2**100, 1.5, nan, inf, True, None, "9"])
-async def test_p77_a_limit_that_is_none(limit: Any, session: SessionMemory) -> None:
+@pytest.mark.parametrize(
+    "limit", [0, -1, -(2**70), MAX_COUNT + 1, 2**63, 2**100, 1.5, nan, inf, True, None, "9"]
+)
+async def test_p77_an_invalid_limit_is_rejected(limit: Any, session: SessionMemory) -> None:
     calls: dict[str, Call] = {
-        "The limit": lambda s, given: s.search("ada", "c", "ships", limit=given),
-        "^The limit": lambda s, given: s.sources("ada", "c", limit=given),
-        "The max_tokens": lambda s, given: s.search("ada", "c", "ships", max_tokens=given),
+        "Invalid limit": lambda s, limit: s.search("ada", "c", "ships", limit=limit),
+        "^Invalid limit": lambda s, limit: s.sources("ada", "c", limit=limit),
+        "Invalid max_tokens": lambda s, limit: s.search("ada", "c", "ships", max_tokens=limit),
     }
-    for named, call in calls.items():
-        await refused(session, call, limit, rf"{named} .* is none: give a whole number from 1 to 1,000,000\.")
+    for message, call in calls.items():
+        await assert_rejected(
+            session, call, limit, rf"{message} .*: expected an integer from 1 to 1,000,000\."
+        )
 
 
-async def test_the_largest_limit_finds_what_there_is(session: SessionMemory) -> None:
-    assert len((await session.search("ada", "c", "ships", limit=MOST, max_tokens=MOST)).passages) == 1
-    assert (await session.sources("ada", "c", limit=MOST)).total == 1
+async def test_the_largest_limit_returns_all_sources(session: SessionMemory) -> None:
+    assert (
+        len((await session.search("ada", "c", "ships", limit=MAX_COUNT, max_tokens=MAX_COUNT)).passages) == 1
+    )
+    assert (await session.sources("ada", "c", limit=MAX_COUNT)).total == 1
 
 
 @pytest.mark.parametrize("moment", [nan, inf, -inf, 1e300, 1e12, -1e12, "now"])
-async def test_a_moment_that_no_calendar_has(moment: Any, session: SessionMemory) -> None:
-    def save(session: SessionMemory, given: Any) -> Awaitable[object]:
-        return session.save("ada", "c", "new", SHIPS, created_at=given)
+async def test_an_invalid_timestamp_is_rejected(moment: Any, session: SessionMemory) -> None:
+    def save(session: SessionMemory, created_at: Any) -> Awaitable[object]:
+        return session.save("ada", "c", "new", SHIPS, created_at=created_at)
 
-    await refused(session, save, moment, r"^The created_at .* is none: give unix seconds of a year")
+    await assert_rejected(
+        session, save, moment, r"^Invalid created_at .*: expected unix seconds in the years"
+    )
 
 
 @pytest.mark.parametrize("number", [-1, 1, 2**64, nan])
-async def test_a_chunk_that_a_source_has_not(number: Any, session: SessionMemory) -> None:
+async def test_an_unknown_chunk_is_rejected(number: Any, session: SessionMemory) -> None:
     for call in (session.fragments, session.vectors):
         with pytest.raises(InvalidInput, match=r"'ports' has no chunk .*: it has 1, numbered from 0"):
             await call("ada", "c", "ports", [0, number])
 
 
 @pytest.mark.parametrize("bound", [nan, inf, -inf])
-def test_a_period_without_a_moment_for_its_bound(bound: float) -> None:
+def test_a_period_with_an_infinite_bound_is_rejected(bound: float) -> None:
     for bounds in ((bound, None), (None, bound)):
-        with pytest.raises(InvalidInput, match=f"The bound {bound} of a period is no moment"):
+        with pytest.raises(InvalidInput, match=f"Invalid bound {bound} of a period"):
             Period(*bounds)
 
 
-async def test_p52_half_characters_of_a_text_are_kept_as_question_marks(session: SessionMemory) -> None:
+async def test_p52_lone_surrogates_are_stored_as_question_marks(session: SessionMemory) -> None:
     await session.save("ada", "c", "half", f"Mitsou {HALF} sleeps.", name=HALF, tags=[HALF])
     (passage, *_) = (await session.search("ada", "c", f"Mitsou {HALF}", source_id=" half ")).passages
     assert passage.text == "Mitsou a? sleeps."
@@ -126,13 +138,16 @@ async def test_p52_half_characters_of_a_text_are_kept_as_question_marks(session:
     assert (source.name, source.tags) == ("a?", ["a?"])
 
 
-@pytest.mark.parametrize("note", [{"at": 1e300}, {"at": "soon"}, {"at": nan}, {}, "mine", None])
-async def test_a_turn_with_a_foreign_note_is_indexed_once_as_of_now(
-    note: object, session: SessionMemory
+@pytest.mark.parametrize("metadata", [{"at": 1e300}, {"at": "soon"}, {"at": nan}, {}, "mine", None])
+async def test_a_turn_with_invalid_metadata_is_indexed_once_with_the_current_time(
+    metadata: object, session: SessionMemory
 ) -> None:
-    said = [HumanMessage("Who sleeps?"), AIMessage("Mitsou.", id=HALF, response_metadata={STAMP: note})]
-    assert await session.conversation.index("ada", "c", said) == 1
-    assert await session.conversation.index("ada", "c", said) == 0
+    messages = [
+        HumanMessage("Who sleeps?"),
+        AIMessage("Mitsou.", id=HALF, response_metadata={STAMP: metadata}),
+    ]
+    assert await session.conversation.index("ada", "c", messages) == 1
+    assert await session.conversation.index("ada", "c", messages) == 0
     conversation = await session.source("ada", "c", "conversation_history")
     assert conversation
     assert 1.7e9 < conversation.first_at < 1e11

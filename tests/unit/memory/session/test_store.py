@@ -1,4 +1,4 @@
-"""Session memory on a real engine with real embeddings: what is saved is found whole, by its owner only."""
+"""Tests of session memory on a real engine with real embeddings."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ async def session(services: Services) -> SessionMemory:
 
 
 def numbered(name: str, count: int) -> str:
-    """A text of several chunks whose every paragraph says whose it is."""
+    """Return a text of several chunks, with the name in every paragraph."""
     return "\n\n".join(
         f"{name} paragraph {n} says that the {name} of number {n} weighs {n * 7} grams." for n in range(count)
     )
@@ -42,23 +42,23 @@ async def texts(
 
 
 async def points(session: SessionMemory, user: str = "ada") -> int:
-    """All points of a user, shown or not."""
+    """Count all points of a user, visible or not."""
     return await session._collection.count(Filter(user))
 
 
-async def test_what_is_saved_is_found_by_its_meaning_and_by_its_words(session: SessionMemory) -> None:
+async def test_a_saved_text_is_found_by_meaning_and_by_words(session: SessionMemory) -> None:
     await session.save("ada", "c", "cats", CATS)
     saved = await session.save("ada", "c", "ships", SHIPS, name="Ports", tags=["sea"], created_at=1.7e9)
     assert (saved.source_id, saved.chunks, saved.outcome, saved.state) == ("ships", 1, "new", "READY")
-    found = await session.search("ada", "c", "Where does the animal rest?")
-    assert found.passages[0].first.source_id == "cats"
+    result = await session.search("ada", "c", "Where does the animal rest?")
+    assert result.passages[0].first.source_id == "cats"
     (best, *_) = (await session.search("ada", "c", "Rotterdam")).passages
     assert (best.text, best.lines, best.first.created_at) == (SHIPS, (1, 1), 1.7e9)
     assert 0.3 < best.score <= 1
     assert await texts(session, "Rotterdam", source_id="cats") == [CATS]
 
 
-async def test_p60_the_same_text_again_changes_nothing_and_a_shorter_one_leaves_no_tail(
+async def test_p60_saving_the_same_text_changes_nothing_and_a_shorter_one_leaves_no_old_chunks(
     session: SessionMemory, tmp_path: Path
 ) -> None:
     long = numbered("apple", 60)
@@ -75,18 +75,18 @@ async def test_p60_the_same_text_again_changes_nothing_and_a_shorter_one_leaves_
     assert await points(session) == 1
 
 
-async def test_a_reader_sees_the_old_text_or_the_new_one_whole(session: SessionMemory) -> None:
-    """Searches run while a source goes back and forth between two texts, and never see both or neither."""
+async def test_a_reader_sees_either_the_old_text_or_the_new_one(session: SessionMemory) -> None:
+    """Searches that run while a source alternates between two texts never see both or neither."""
     old, new = numbered("apple", 40), numbered("pear", 40)
     await session.save("ada", "c", "fruit", old)
     writing = asyncio.ensure_future(_alternate(session, [new, old, new, old]))
     seen = set()
     while not writing.done():
-        found = await session.search("ada", "c", "weighs grams", limit=100, max_tokens=100_000)
-        names = {name for passage in found.passages for name in ("apple", "pear") if name in passage.text}
+        result = await session.search("ada", "c", "weighs grams", limit=100, max_tokens=100_000)
+        names = {name for passage in result.passages for name in ("apple", "pear") if name in passage.text}
         assert len(names) == 1
         (name,) = names
-        (whole,) = [passage.text for passage in found.passages]
+        (whole,) = [passage.text for passage in result.passages]
         assert whole == (old if name == "apple" else new)
         seen.add(name)
     await writing
@@ -98,7 +98,7 @@ async def _alternate(session: SessionMemory, versions: Sequence[str]) -> None:
         await session.save("ada", "c", "fruit", text)
 
 
-async def test_two_texts_for_one_source_at_once_leave_one_of_them(session: SessionMemory) -> None:
+async def test_of_two_concurrent_saves_of_a_source_one_remains(session: SessionMemory) -> None:
     both = [numbered("apple", 20), numbered("pear", 20)]
     await asyncio.gather(*(session.save("ada", "c", "fruit", text) for text in both))
     (left,) = await texts(session, "weighs grams", limit=100)
@@ -106,21 +106,21 @@ async def test_two_texts_for_one_source_at_once_leave_one_of_them(session: Sessi
     assert (await session.sources("ada", "c")).total == 1
 
 
-async def test_a_failed_embedding_leaves_nothing_and_what_was_there(
+async def test_a_failed_embedding_keeps_the_previous_version_only(
     session: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await session.save("ada", "c", "fruit", "A pear weighs 9 grams.")
     embed = session._embedder.embed
     calls = 0
 
-    def breaks(given: Sequence[str], role: TextRole) -> Vectors:
+    def fail_on_third_call(texts: Sequence[str], role: TextRole) -> Vectors:
         nonlocal calls
         calls += 1
         if calls == 3:
             raise MemoryError("full")
-        return embed(given, role)
+        return embed(texts, role)
 
-    monkeypatch.setattr(session._embedder, "embed", breaks)
+    monkeypatch.setattr(session._embedder, "embed", fail_on_third_call)
     for source in ("fruit", "new"):
         calls = 0
         with pytest.raises(MemoryError):
@@ -132,39 +132,39 @@ async def test_a_failed_embedding_leaves_nothing_and_what_was_there(
 
 async def test_a_cancelled_save_leaves_nothing(session: SessionMemory) -> None:
     begun = asyncio.Event()
-    at_work = asyncio.ensure_future(
+    saving_task = asyncio.ensure_future(
         session.save("ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *_: begun.set())
     )
     await begun.wait()
-    at_work.cancel()
+    saving_task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await at_work
+        await saving_task
     assert (await session.sources("ada", "c")).total == 0
     assert await points(session) == 0
 
 
-async def test_a_source_deleted_while_it_is_saved_is_gone(session: SessionMemory) -> None:
+async def test_a_source_deleted_while_it_is_saved_stays_deleted(session: SessionMemory) -> None:
     begun = asyncio.Event()
-    at_work = asyncio.ensure_future(
+    saving_task = asyncio.ensure_future(
         session.save("ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *_: begun.set())
     )
     await begun.wait()
     await session.purge("ada", "c")
     with pytest.raises(InvalidInput, match="was deleted while"):
-        await at_work
+        await saving_task
     assert await points(session) == 0
 
 
-async def test_progress_tells_chunks_and_share(session: SessionMemory) -> None:
-    told: list[tuple[int, float]] = []
+async def test_progress_reports_chunks_and_share(session: SessionMemory) -> None:
+    progress: list[tuple[int, float]] = []
     saved = await session.save(
-        "ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *progress: told.append(progress)
+        "ada", "c", "fruit", numbered("apple", 900), on_progress=lambda *event: progress.append(event)
     )
-    assert told == sorted(told)
-    assert told[-1] == (saved.chunks, 1.0)
+    assert progress == sorted(progress)
+    assert progress[-1] == (saved.chunks, 1.0)
 
 
-async def test_p46_the_map_counts_sources_newest_first(session: SessionMemory) -> None:
+async def test_p46_sources_are_listed_newest_first_and_counted(session: SessionMemory) -> None:
     for number, at in enumerate([300.0, 100.0, 400.0, 200.0]):
         await session.save("ada", "c", f"s{number}", numbered(f"thing{number}", 30), created_at=at)
     listing = await session.sources("ada", "c", limit=2)
@@ -177,7 +177,7 @@ async def test_p46_the_map_counts_sources_newest_first(session: SessionMemory) -
     assert {passage.first.source_id for passage in dated.passages} == {"s1"}
 
 
-async def test_p47_nobody_reads_or_deletes_what_is_anothers(session: SessionMemory) -> None:
+async def test_p47_users_and_chats_are_isolated(session: SessionMemory) -> None:
     await session.save("ada", "c", "cats", CATS)
     await session.save("ada", "other", "ships", SHIPS)
     for user, chat in (("bob", "c"), ("ad", "c"), ("bob", "other")):
@@ -197,9 +197,7 @@ async def test_p47_nobody_reads_or_deletes_what_is_anothers(session: SessionMemo
 
 
 @pytest.mark.parametrize(("user", "chat"), [("", "c"), (" ", "c"), (None, "c"), ("ada", ""), ("ada", " ")])
-async def test_p47_without_a_user_or_a_chat_nothing_is_done(
-    user: Any, chat: str, session: SessionMemory
-) -> None:
+async def test_p47_a_missing_user_or_chat_is_rejected(user: Any, chat: str, session: SessionMemory) -> None:
     calls = (
         session.save(user, chat, "cats", CATS),
         session.search(user, chat, "cats", everywhere=True),
@@ -210,11 +208,11 @@ async def test_p47_without_a_user_or_a_chat_nothing_is_done(
         session.conversation.index(user, chat, []),
     )
     for call in calls:
-        with pytest.raises(ValueError, match="is blank"):
+        with pytest.raises(ValueError, match="not blank"):
             await call
 
 
-async def test_p48_what_is_deleted_is_found_on_no_path(session: SessionMemory) -> None:
+async def test_p48_a_deleted_source_is_not_found_anywhere(session: SessionMemory) -> None:
     await session.save("ada", "c", "cats", CATS)
     await session.save("ada", "c", "cats_2", SHIPS)
     assert await session.delete("ada", "c", "cats") == 1
@@ -225,7 +223,7 @@ async def test_p48_what_is_deleted_is_found_on_no_path(session: SessionMemory) -
     assert await points(session) == 1
 
 
-async def test_p62_a_purge_takes_what_one_chat_holds_and_nothing_of_another(session: SessionMemory) -> None:
+async def test_p62_a_purge_deletes_the_sources_of_one_chat_only(session: SessionMemory) -> None:
     for chat in ("c", "d"):
         await session.save("ada", chat, "cats", CATS)
     await session.save("bob", "c", "cats", CATS)
@@ -236,28 +234,28 @@ async def test_p62_a_purge_takes_what_one_chat_holds_and_nothing_of_another(sess
     assert await texts(session, CATS, user="bob") == [CATS]
 
 
-async def test_p52_every_naughty_string_is_an_id_and_a_text_or_refused(session: SessionMemory) -> None:
-    kept: dict[str, str] = {}
+async def test_p52_every_naughty_string_is_saved_or_rejected(session: SessionMemory) -> None:
+    saved_texts: dict[str, str] = {}
     for text in NAUGHTY[::10]:
         with suppress(InvalidInput):
             saved = await session.save("ada", "c", text, f"{CATS}{text}", name=text, tags=[text])
-            kept[saved.source_id] = text
-    assert len(kept) > 40
-    assert (await session.sources("ada", "c", limit=1_000)).total == len(kept)
-    for source_id in list(kept)[::10]:
+            saved_texts[saved.source_id] = text
+    assert len(saved_texts) > 40
+    assert (await session.sources("ada", "c", limit=1_000)).total == len(saved_texts)
+    for source_id in list(saved_texts)[::10]:
         assert len(await texts(session, "Mitsou", source_id=source_id)) == 1
         assert await session.delete("ada", "c", source_id) == 1
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\0", "  "])
-async def test_an_empty_text_is_refused(text: str, session: SessionMemory) -> None:
+async def test_an_empty_text_is_rejected(text: str, session: SessionMemory) -> None:
     with pytest.raises(InvalidInput, match="empty"):
         await session.save("ada", "c", "nothing", text)
     assert (await session.sources("ada", "c")).total == 0
 
 
 @pytest.mark.parametrize("source_id", ["", " ", "x" * 201, "conversation_history", "a\nb"])
-async def test_an_id_that_is_none_is_refused(source_id: str, session: SessionMemory) -> None:
+async def test_an_invalid_id_is_rejected(source_id: str, session: SessionMemory) -> None:
     with pytest.raises(InvalidInput):
         await session.save("ada", "c", source_id, CATS)
 
@@ -265,25 +263,25 @@ async def test_an_id_that_is_none_is_refused(source_id: str, session: SessionMem
 async def test_a_search_stays_within_its_budget(session: SessionMemory) -> None:
     await session.save("ada", "c", "fruit", numbered("apple", 900))
     for budget in (100, 500, 3_000):
-        found = await session.search("ada", "c", "apple grams", limit=100, max_tokens=budget)
-        assert found.passages
-        assert found.omitted
-        assert sum(estimate_tokens(passage.text) for passage in found.passages) <= budget
+        result = await session.search("ada", "c", "apple grams", limit=100, max_tokens=budget)
+        assert result.passages
+        assert result.omitted
+        assert sum(estimate_tokens(passage.text) for passage in result.passages) <= budget
 
 
-async def test_p40_another_model_is_refused_and_what_is_stored_kept(
+async def test_p40_another_model_is_rejected_and_stored_data_is_kept(
     session: SessionMemory, services: Services, make_settings: Any
 ) -> None:
     await session.save("ada", "c", "cats", CATS)
     await services.aclose()
     other = Services(make_settings(session_embedding="e5-small"))
-    with pytest.raises(StampMismatch, match="'echo_session_rag' were made by 'use-multilingual'"):
+    with pytest.raises(StampMismatch, match="'echo_session_rag' were created with 'use-multilingual'"):
         await other.session()
     await other.aclose()
     assert await texts(await services.session(), "Mitsou") == [CATS]
 
 
-async def test_a_large_source_is_found_by_its_words_first_and_an_older_one_served_until_it_is_whole(
+async def test_a_large_source_is_found_by_words_first_and_its_old_version_stays_until_it_is_ready(
     session: SessionMemory, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert saving.LARGE == 5_000_000
@@ -296,11 +294,11 @@ async def test_a_large_source_is_found_by_its_words_first_and_an_older_one_serve
     replacing = await session.save("ada", "c", "old", large)
     assert (replacing.state, replacing.outcome) == ("INDEXING", "replaced")
     assert (await session.save("ada", "c", "old", large)).outcome == "unchanged"
-    found = await session.search("ada", "c", "Ypsilanti", source_id="new", limit=1)
-    assert "Ypsilanti" in found.passages[0].text
-    assert [source.source_id for source in found.indexing] == ["new"]
+    result = await session.search("ada", "c", "Ypsilanti", source_id="new", limit=1)
+    assert "Ypsilanti" in result.passages[0].text
+    assert [source.source_id for source in result.indexing] == ["new"]
     assert await texts(session, "Ypsilanti", source_id="old") == ["An old text."]
-    await services.aclose()  # the next open goes on
+    await services.aclose()  # the next start resumes embedding
     session = await services.session()
     await session.indexed()
     for source_id in ("new", "old"):
@@ -319,11 +317,11 @@ async def test_a_large_source_is_found_by_its_words_first_and_an_older_one_serve
         ("โครงการฮิปโปสีม่วงเริ่มต้นในปีนี้ " + "บทนี้อธิบายสถานการณ์ธุรกิจ " * 20, "ฮิปโปสีม่วง"),
     ],
 )
-async def test_p42_writing_without_spaces_is_found_by_its_words_under_an_english_title(
+async def test_p42_text_without_spaces_is_found_by_words_after_an_english_title(
     text: str, query: str, session: SessionMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saving, "LARGE", 1)
-    monkeypatch.setattr(session._indexer, "start", lambda: None)  # by its words only
+    monkeypatch.setattr(session._indexer, "start", lambda: None)  # lexical search only
     title = "# Annual report\n\nCopyright of Example Company Limited. All rights reserved. " * 4
     await session.save("ada", "c", "report", f"{title}\n\n{text}")
     assert query in "".join(await texts(session, query, limit=1))

@@ -1,4 +1,4 @@
-"""The lock on the home folder, as this system takes it and as Windows does."""
+"""The lock on the home folder, on this system and on Windows."""
 
 import subprocess
 import sys
@@ -15,7 +15,10 @@ import asyncio, fcntl, importlib, os, sys, types
 from pathlib import Path
 
 def locking(handle, mode, length):
-    fcntl.flock(handle, {0: fcntl.LOCK_UN, 1: fcntl.LOCK_EX}.get(mode, fcntl.LOCK_EX | fcntl.LOCK_NB))
+    try:
+        fcntl.flock(handle, {0: fcntl.LOCK_UN, 1: fcntl.LOCK_EX}.get(mode, fcntl.LOCK_EX | fcntl.LOCK_NB))
+    except BlockingIOError:
+        raise PermissionError(13, "Permission denied") from None
 
 sys.modules["msvcrt"] = types.SimpleNamespace(
     locking=locking, LK_UNLCK=0, LK_LOCK=1, LK_NBLCK=2, LK_RLCK=3, LK_NBRLCK=4
@@ -41,17 +44,17 @@ require_room(home)
 with FolderLock(home, "http://127.0.0.1:2024"):
     try:
         FolderLock(home)
-    except FolderInUse as taken:
-        assert taken.holder.pid == os.getpid(), taken.holder
-        assert "http://127.0.0.1:2024" in str(taken), taken
+    except FolderInUse as error:
+        assert error.holder.pid == os.getpid(), error.holder
+        assert "http://127.0.0.1:2024" in str(error), error
     else:
-        raise AssertionError("taken twice")
+        raise AssertionError("locked twice")
 assert holder_of(home) is None
 Vault(home, "ada").save_skill("baker", "Baker", "Bakes.", "You bake.")
 source = home / "tide.txt"
 source.write_text("High at noon.")
 assert Files(home).store("ada", "chat", source, name="tide.txt", limit=1_000).size == 13
-print("held, refused and released")
+print("locked, rejected and released")
 """
 
 
@@ -76,18 +79,18 @@ def test_it_is_released_when_its_process_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, str(tmp_path)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as holder:
-        assert holder.stdout
-        assert holder.stdout.readline() == "held\n"
-        taken = holder_of(tmp_path)
-        assert taken
-        assert taken.pid == holder.pid
-        holder.kill()
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        found = holder_of(tmp_path)
+        assert found
+        assert found.pid == process.pid
+        process.kill()
     assert holder_of(tmp_path) is None
 
 
 def test_the_windows_branch_locks_refuses_and_releases(tmp_path: Path) -> None:
-    """With a stand-in for `msvcrt`, without `fcntl`, and without what Windows lacks in `os`."""
+    """Uses a stand-in for `msvcrt`, without `fcntl` and without the parts of `os` that Windows lacks."""
     ran = subprocess.run(
         [sys.executable, "-c", AS_ON_WINDOWS, str(tmp_path)],
         cwd=ROOT,
@@ -96,4 +99,4 @@ def test_the_windows_branch_locks_refuses_and_releases(tmp_path: Path) -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout == "held, refused and released\n"
+    assert ran.stdout == "locked, rejected and released\n"

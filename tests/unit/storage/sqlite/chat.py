@@ -1,6 +1,6 @@
-"""A graph of echo's shape without a model: one question, one answer, a small account beside them.
+"""A graph like echo without a model: one question, one answer and some metadata per turn.
 
-Run as a program, it talks: python -m tests.unit.storage.sqlite.chat HOME THREAD TURNS
+Run a conversation: python -m tests.unit.storage.sqlite.chat HOME THREAD TURNS
 """
 
 import asyncio
@@ -29,14 +29,15 @@ def perceive(state: Chat) -> Chat:
 
 
 def think(state: Chat) -> Chat:
-    asked = state["messages"][-1]
-    return {"messages": [AIMessage(f"re {asked.text}", id=f"a{asked.id}")], "turn": {"calls": {"LITE": 1}}}
+    request = state["messages"][-1]
+    answer = AIMessage(f"re {request.text}", id=f"a{request.id}")
+    return {"messages": [answer], "turn": {"calls": {"LITE": 1}}}
 
 
 def record(state: Chat) -> Chat:
     answer = state["messages"][-1]
-    sealed = answer.model_copy(update={"response_metadata": {"cognition": state["turn"]}})
-    return {"messages": [sealed]}
+    stamped = answer.model_copy(update={"response_metadata": {"cognition": state["turn"]}})
+    return {"messages": [stamped]}
 
 
 def chat_graph(saver: BaseCheckpointSaver[str]) -> Any:
@@ -61,25 +62,25 @@ def question(number: int, padding: str = "") -> dict[str, Any]:
 
 
 def conversation(turns: int) -> list[str]:
-    """What a thread of so many turns says."""
+    """Return the messages of a thread after `turns` turns."""
     return [text for number in range(turns) for text in (f"q{number}", f"re q{number}")]
 
 
 async def go_on(home: Path, thread: str, turns: int, trace: Callable[[str], None] | None = None) -> list[str]:
-    """Finish what a killed process left, talk until the thread has so many turns, and tell what it says."""
+    """Finish the run of a killed process, continue until there are `turns` turns, return all messages."""
     async with open_checkpointer(home) as saver:
         if trace:
             await saver.conn.set_trace_callback(trace)
         graph, config = chat_graph(saver), config_of(thread)
-        # Not `next`: a step whose result waits to be put into a checkpoint is no longer in it.
+        # Not `next`: it omits a step that has ended but whose result is not in a checkpoint yet.
         if (await graph.aget_state(config)).tasks:
             await graph.ainvoke(None, config)
-        for number in range(len(await said(graph, config)) // 2, turns):
+        for number in range(len(await texts_of(graph, config)) // 2, turns):
             await graph.ainvoke(question(number), config)
-        return await said(graph, config)
+        return await texts_of(graph, config)
 
 
-async def said(graph: Any, config: Any) -> list[str]:
+async def texts_of(graph: Any, config: Any) -> list[str]:
     state = await graph.aget_state(config)
     return [message.text for message in state.values.get("messages", [])]
 

@@ -1,8 +1,8 @@
-"""Kills a talking process before each SQL statement that writes, and lets another go on.
+"""Kills a chatting process before each SQL statement that writes, and lets another process continue.
 
 Run: python -m tests.unit.storage.sqlite.killing FOLDER BEFORE TURNS
-A thread of BEFORE turns is talked on by TURNS turns; prints as JSON how many kills there were, the statements
-they came before, and what the threads said that did not come out whole.
+Continues a thread of BEFORE turns for TURNS turns. Prints JSON with the statements before which the process
+was killed, and the messages of the threads that lost or duplicated any.
 """
 
 import asyncio
@@ -20,7 +20,10 @@ WRITES = pattern("BEGIN|INSERT|DELETE|COMMIT")
 
 
 def forked(home: Path, turns: int, kill_at: int = 0) -> tuple[bool, str]:
-    """Go on in a process of its own; tells whether it came to its end, and the statement it was killed at."""
+    """Continue in a child process. Return True if it finished, and its output.
+
+    The output is the statement at which it was killed, or the messages if they are wrong.
+    """
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
@@ -34,13 +37,13 @@ def forked(home: Path, turns: int, kill_at: int = 0) -> tuple[bool, str]:
                 os.write(writing, written[0].encode())
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        said = asyncio.run(go_on(home, "t", turns, trace))
-        os.write(writing, b"" if said == conversation(turns) else repr(said).encode())
+        messages = asyncio.run(go_on(home, "t", turns, trace))
+        os.write(writing, b"" if messages == conversation(turns) else repr(messages).encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        told = pipe.read()
-    return os.waitpid(process, 0)[1] == 0, told
+        output = pipe.read()
+    return os.waitpid(process, 0)[1] == 0, output
 
 
 def main(folder: Path, before: int, turns: int) -> None:
@@ -55,9 +58,9 @@ def main(folder: Path, before: int, turns: int) -> None:
         if finished:
             break
         killed.append(statement)
-        finished, said = forked(home, before + turns)
-        if said or not finished:
-            wrong.append(f"{statement} {len(killed)}: {said}")
+        finished, output = forked(home, before + turns)
+        if output or not finished:
+            wrong.append(f"{statement} {len(killed)}: {output}")
     sys.stdout.write(json.dumps({"killed": killed, "wrong": wrong}))
 
 

@@ -1,4 +1,4 @@
-"""What a run that is cancelled still writes."""
+"""Pending writes of a cancelled run."""
 
 import asyncio
 from contextlib import aclosing
@@ -21,10 +21,10 @@ async def rows(saver: ThreadSaver, thread: str) -> int:
 async def test_p48_what_a_cancelled_run_leaves_to_be_written_can_be_waited_for(
     saver: ThreadSaver, tmp_path: Path
 ) -> None:
-    at_work = asyncio.Event()
+    started = asyncio.Event()
 
     async def wait(state: MessagesState) -> MessagesState:
-        at_work.set()
+        started.set()
         await asyncio.Event().wait()
         return state
 
@@ -37,7 +37,7 @@ async def test_p48_what_a_cancelled_run_leaves_to_be_written_can_be_waited_for(
                 pass
 
     run = asyncio.ensure_future(stream())
-    await at_work.wait()
+    await started.wait()
     async with open_checkpointer(tmp_path) as another:
         async with saver.lock:
             run.cancel()
@@ -47,7 +47,7 @@ async def test_p48_what_a_cancelled_run_leaves_to_be_written_can_be_waited_for(
             await another.adelete_thread("t")
             assert not written.done()
         await written
-        assert await rows(another, "t") == 1, "it came behind the deletion, and was waited for"
+        assert await rows(another, "t") == 1, "the write ran after the deletion and was awaited"
         await another.adelete_thread("t")
         await saver.written()
         assert await rows(another, "t") == 0

@@ -1,4 +1,4 @@
-"""Threads of killed processes, and of several processes on one file."""
+"""Threads after a process was killed, and threads of several processes in one file."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from cognition.storage.sqlite.checkpointer import BUSY_SECONDS, ThreadSaver, open_checkpointer
-from tests.unit.storage.sqlite.chat import chat_graph, config_of, conversation, question, said
+from tests.unit.storage.sqlite.chat import chat_graph, config_of, conversation, question, texts_of
 
 ROOT = Path(__file__).parents[4]
 
@@ -25,11 +25,11 @@ async def test_a_thread_killed_at_any_statement_neither_loses_nor_doubles_a_mess
     tmp_path: Path, before: int, turns: int
 ) -> None:
     output, errors = await asyncio.to_thread(start("killing", tmp_path, before, turns).communicate)
-    told = json.loads(output or "{}")
-    assert told, errors
-    assert told["wrong"] == []
-    assert {"INSERT", "COMMIT"} <= set(told["killed"])
-    assert ("DELETE" in told["killed"]) == (before > 0)  # within a prune too
+    result = json.loads(output or "{}")
+    assert result, errors
+    assert result["wrong"] == []
+    assert {"INSERT", "COMMIT"} <= set(result["killed"])
+    assert ("DELETE" in result["killed"]) == (before > 0)  # includes kills during a prune
 
 
 async def test_a_thread_goes_on_after_a_restart(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ async def test_a_thread_goes_on_after_a_restart(tmp_path: Path) -> None:
         async with open_checkpointer(tmp_path) as saver:
             await chat_graph(saver).ainvoke(question(number), config_of("t"))
     async with open_checkpointer(tmp_path) as saver:
-        assert await said(chat_graph(saver), config_of("t")) == conversation(3)
+        assert await texts_of(chat_graph(saver), config_of("t")) == conversation(3)
 
 
 async def test_p30_processes_share_one_new_file(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ async def test_p30_processes_share_one_new_file(tmp_path: Path) -> None:
         assert process.returncode == 0, errors
     async with open_checkpointer(tmp_path) as saver:
         for thread in threads:
-            assert await said(chat_graph(saver), config_of(thread)) == conversation(15)
+            assert await texts_of(chat_graph(saver), config_of(thread)) == conversation(15)
 
 
 async def test_p30_a_writer_waits_for_a_long_transaction(saver: ThreadSaver) -> None:

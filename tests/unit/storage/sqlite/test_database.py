@@ -1,4 +1,4 @@
-"""The database when the disk is full."""
+"""The database on a full disk."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from cognition.storage.sqlite.database import Database
 
 
 def replace_all(database: Database, *, ended_by_sqlite: bool) -> None:
-    """Replace the notes by more than there is room for."""
+    """Replace the notes with more data than fits."""
     with database.transaction():
         database.rows("DELETE FROM notes")
         if ended_by_sqlite:
-            database.rows("ROLLBACK")  # as it does itself on some errors of the disk
+            database.rows("ROLLBACK")  # SQLite does this itself on some disk errors
         for _ in range(90):
             database.rows("INSERT INTO notes VALUES (?)", ("x" * 9_000,))
 
@@ -24,7 +24,7 @@ def test_a_full_disk_says_so_and_leaves_all_as_it_was(tmp_path: Path, ended_by_s
     database.rows("CREATE TABLE notes (text TEXT)")
     database.rows("INSERT INTO notes VALUES ('old')")
     database.rows("PRAGMA max_page_count = 60")
-    with pytest.raises(DiskFull, match=r"The disk of '.*' is full: make some room and try again\."):
+    with pytest.raises(DiskFull, match=r"No disk space left for '.*'\. Free some space and try again"):
         replace_all(database, ended_by_sqlite=ended_by_sqlite)
     assert "old" in [row["text"] for row in database.rows("SELECT text FROM notes")]
     database.rows("PRAGMA max_page_count = 6000")

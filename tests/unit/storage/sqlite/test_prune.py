@@ -1,4 +1,4 @@
-"""What is deleted from a thread's file, and what never is."""
+"""Pruning of checkpoints: what is deleted and what is kept."""
 
 import random
 from pathlib import Path
@@ -8,16 +8,16 @@ import pytest
 from langchain_core.messages import HumanMessage, RemoveMessage
 
 from cognition.storage.sqlite.checkpointer import FILE, TURNS_KEPT, ThreadSaver, open_checkpointer
-from tests.unit.storage.sqlite.chat import chat_graph, config_of, conversation, question, said
+from tests.unit.storage.sqlite.chat import chat_graph, config_of, conversation, question, texts_of
 
 
 class History:
-    """What each checkpoint of a thread said when it was new."""
+    """The messages in each checkpoint of a thread when it was created."""
 
     def __init__(self, saver: ThreadSaver, thread: str = "t") -> None:
         self.saver, self.thread = saver, thread
         self.graph = chat_graph(saver)
-        self.said: dict[str, list[str]] = {}
+        self.messages: dict[str, list[str]] = {}
 
     async def stored(self, thread: str = "") -> dict[str, list[str]]:
         states = [s async for s in self.graph.aget_state_history(config_of(thread or self.thread))]
@@ -32,10 +32,10 @@ class History:
 
     async def learn(self) -> None:
         for checkpoint, texts in (await self.stored()).items():
-            assert self.said.setdefault(checkpoint, texts) == texts
+            assert self.messages.setdefault(checkpoint, texts) == texts
 
     async def newest(self) -> list[str]:
-        return await said(self.graph, config_of(self.thread))
+        return await texts_of(self.graph, config_of(self.thread))
 
 
 def _texts(values: dict[str, Any]) -> list[str]:
@@ -50,20 +50,20 @@ async def test_old_checkpoints_go_and_the_newest_turns_stay(saver: ThreadSaver) 
         turns_back = range(max(0, number + 1 - TURNS_KEPT), number + 1)
         assert all(conversation(turn) in kept.values() for turn in turns_back)
     assert len(kept) < 60
-    assert len(history.said) == 40 * 5
+    assert len(history.messages) == 40 * 5
     assert await history.newest() == conversation(40)
 
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_no_state_that_is_kept_ever_changes(saver: ThreadSaver, seed: int) -> None:
-    """Whatever is done to a thread: talk, time travel, edits, roll-backs, prunes."""
+    """Applies random operations to a thread: turns, time travel, edits, rollbacks and prunes."""
     chance, history = random.Random(seed), History(saver)
     expected: list[str] = []
     for number in range(30):
         match chance.choice(["say", "say", "say", "fork", "edit", "roll back", "prune"]):
             case "fork" if expected:
                 at = chance.choice(list(await history.stored()))
-                expected = [*history.said[at], f"q{number}", f"re q{number}"]
+                expected = [*history.messages[at], f"q{number}", f"re q{number}"]
                 await history.say(number, at=at)
             case "edit" if expected:
                 state = await history.graph.aget_state(config_of("t"))
@@ -95,7 +95,7 @@ async def test_a_copy_stands_on_its_own(saver: ThreadSaver) -> None:
     await saver.adelete_thread("t")
     assert await history.stored("copy") == original
     await history.graph.ainvoke(question(6), config_of("copy"))
-    assert await said(history.graph, config_of("copy")) == conversation(7)
+    assert await texts_of(history.graph, config_of("copy")) == conversation(7)
 
 
 async def test_a_prune_to_the_newest_state_keeps_what_it_is_built_from(saver: ThreadSaver) -> None:
@@ -130,6 +130,6 @@ async def test_p28_the_file_grows_with_the_turns_and_not_their_square(tmp_path: 
             if number in (59, 119):
                 await saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 sizes.append((tmp_path / FILE).stat().st_size)
-    said_in_all = 120 * 4_000
+    total_text = 120 * 4_000
     assert sizes[1] / sizes[0] <= 2.2
-    assert sizes[1] < 8 * said_in_all
+    assert sizes[1] < 8 * total_text

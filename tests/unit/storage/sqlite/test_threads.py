@@ -1,4 +1,4 @@
-"""The index of the threads of sub-agents."""
+"""The index of sub-agent threads."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -42,7 +42,7 @@ def test_a_thread_is_noted_from_its_beginning_to_its_end(threads: AgentThreadTab
     assert done.answer.endswith("…")
     assert (done.role, done.skill_id, done.created_at) == ("Baker", "baker", begun.created_at)
     threads.begin(NEW, "Warm")
-    assert threads.of_user("ada")[0].steps == 3, "what was counted stays"
+    assert threads.of_user("ada")[0].steps == 3, "the count is kept"
     threads.delete(NEW)
     assert threads.get("ada", "c", "dlg_1") is None
     assert not threads.finish(NEW, status="open", level="", steps=9, request="", answer="")

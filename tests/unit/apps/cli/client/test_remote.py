@@ -1,4 +1,4 @@
-"""Commands through a server that fails."""
+"""Commands that use a failing server."""
 
 import json
 import os
@@ -14,26 +14,26 @@ from tests.unit.apps.cli.conftest import Run
 
 
 class Failing(BaseHTTPRequestHandler):
-    """Answers that it is well, and nothing else."""
+    """A server whose health check succeeds and whose other requests fail."""
 
     gone = False
 
     def do_GET(self) -> None:
-        """Tell who serves, or fail."""
+        """Answer the health check; fail otherwise."""
         if self.path == "/cognition/health":
             self._answer(200, {"pid": os.getpid(), "rehearsed": True})
         elif self.gone:
             self.close_connection = True
         else:
-            self._answer(500, {"detail": "a fault of the program"})
+            self._answer(500, {"detail": "internal error"})
 
-    do_POST = do_DELETE = do_GET  # the names that the library calls
+    do_POST = do_DELETE = do_GET  # names required by the base class
 
     def log_message(self, *_: object) -> None:
-        """Be quiet."""
+        """Log nothing."""
 
-    def _answer(self, status: int, told: dict[str, object]) -> None:
-        body = json.dumps(told).encode()
+    def _answer(self, status: int, payload: dict[str, object]) -> None:
+        body = json.dumps(payload).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -42,7 +42,7 @@ class Failing(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def _holding(tmp_path: Path) -> Iterator[None]:
-    """A server that holds the test's folder."""
+    """Run a server that holds the test's home folder."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Failing)
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -54,7 +54,7 @@ def _holding(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_holding")
-@pytest.mark.parametrize(("gone", "told"), [(False, "500"), (True, "went away")])
+@pytest.mark.parametrize(("gone", "problem"), [(False, "error (500)"), (True, "did not respond")])
 @pytest.mark.parametrize(
     "command",
     [
@@ -64,20 +64,20 @@ def _holding(tmp_path: Path) -> Iterator[None]:
         ("council", "Split?", "--participants", "architect,coach"),
     ],
 )
-def test_a_server_that_fails_is_told_in_a_sentence(
-    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], gone: bool, told: str
+def test_a_failing_server_is_reported_in_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], gone: bool, problem: str
 ) -> None:
     monkeypatch.setattr(Failing, "gone", gone)
-    ran = run(*command)
-    assert (ran.exit_code, ran.stdout) == (1, "")
-    assert ran.stderr.startswith("The server that holds the folder ")
-    assert told in ran.stderr
-    assert ran.stderr.count("\n") == 1
+    completed = run(*command)
+    assert (completed.exit_code, completed.stdout) == (1, "")
+    assert completed.stderr.startswith("The server that holds the home folder ")
+    assert problem in completed.stderr
+    assert completed.stderr.count("\n") == 1
 
 
 @pytest.mark.usefixtures("_holding")
-def test_a_chat_outlives_a_turn_that_its_server_fails_at(run: Run) -> None:
-    ran = run("chat", stdin=b"hello\nhello again\n/help\n")
-    assert ran.exit_code == 1
-    assert ran.stderr.count("The server that holds the folder answered 500: ") == 2
-    assert "/policy" in ran.stderr
+def test_a_chat_continues_after_a_failed_turn(run: Run) -> None:
+    completed = run("chat", stdin=b"hello\nhello again\n/help\n")
+    assert completed.exit_code == 1
+    assert completed.stderr.count("The server that holds the home folder returned an error (500): ") == 2
+    assert "/policy" in completed.stderr

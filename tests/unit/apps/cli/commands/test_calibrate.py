@@ -13,7 +13,7 @@ from tests.unit.apps.cli.conftest import Run
 
 
 class Groups(Embedder):
-    """Texts that say the same have one vector, if it is a model at all; any other has one of its own."""
+    """A model that gives paraphrases the same vector if `tells_apart`, and every other text its own."""
 
     stamp = Stamp("acme/model", "1", 64)
     chunk_tokens = max_tokens = 10_000
@@ -34,23 +34,23 @@ def _seeded(text: str) -> Vectors:
     return np.random.default_rng(seed).normal(size=64).astype(np.float32)
 
 
-def test_it_says_what_it_found_and_where_that_is_kept(
+def test_the_calibration_is_printed_and_saved(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(embedding._loaded, "acme/model", Groups(tells_apart=True))
     shown = run("calibrate", "acme/model")
     assert shown.exit_code == 0, shown.output
-    kept = tmp_path / "home" / "calibration.json"
-    assert str(kept) in shown.stdout
-    assert "1.000 when they match" in shown.stdout
-    assert kept.exists()
+    saved = tmp_path / "home" / "calibration.json"
+    assert str(saved) in shown.stdout
+    assert "1.000 if they match" in shown.stdout
+    assert saved.exists()
 
 
-def test_a_model_that_tells_nothing_apart_is_refused_and_not_kept(
+def test_a_model_without_a_usable_scale_is_rejected_and_not_saved(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(embedding._loaded, "acme/model", Groups(tells_apart=False))
     shown = run("calibrate", "acme/model")
     assert shown.exit_code == 1
-    assert "is no scale" in shown.stderr
+    assert "does not separate" in shown.stderr
     assert not (tmp_path / "home" / "calibration.json").exists()

@@ -11,74 +11,74 @@ Program = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_piped_lines_are_answered_one_by_one_in_an_empty_environment(program: Program) -> None:
-    ran = program("chat", stdin=b"remember that I live in Lyon\nwhat do you know about me?\n")
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.count("[rehearsal]") == 2
-    assert ran.stdout.rstrip().endswith("I live in Lyon")
-    assert "\x1b" not in ran.stdout
-    assert "GOOGLE_API_KEY" in ran.stderr
-    assert "update_meta_artifact" in ran.stderr
-    assert "update_meta_artifact" not in ran.stdout
+    completed = program("chat", stdin=b"remember that I live in Lyon\nwhat do you know about me?\n")
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout.count("[rehearsal]") == 2
+    assert completed.stdout.rstrip().endswith("I live in Lyon")
+    assert "\x1b" not in completed.stdout
+    assert "GOOGLE_API_KEY" in completed.stderr
+    assert "update_meta_artifact" in completed.stderr
+    assert "update_meta_artifact" not in completed.stdout
 
 
-def test_what_is_no_utf8_is_answered_all_the_same(program: Program) -> None:
-    ran = program(
+def test_lines_that_are_not_utf8_are_answered(program: Program) -> None:
+    completed = program(
         "chat", stdin=b"\xef\xbb\xbfhello\n\n   \n\xff\xfe\x00caf\xe9\r\nlast without line end", LC_ALL="C"
     )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.count("[rehearsal]") == 3
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout.count("[rehearsal]") == 3
 
 
-def test_nothing_piped_in_is_no_error(run: Run) -> None:
+def test_empty_input_is_not_an_error(run: Run) -> None:
     assert run("chat").exit_code == 0
 
 
-def test_a_chat_goes_on_by_its_name(run: Run) -> None:
+def test_a_chat_is_resumed_by_its_name(run: Run) -> None:
     run("chat", "--chat", "work", stdin=b"remember that I play the oboe\n")
     shown = run("ask", "hello", "--chat", "work", "--json")
     assert '"chat_name": "work"' in shown.stdout
 
 
-def test_a_climb_is_told_beside_the_answer(run: Run) -> None:
+def test_a_change_of_level_is_shown_on_standard_error(run: Run) -> None:
     shown = run("chat", stdin=b"think harder about chess\n")
     assert "from MODEL_LITE to MODEL_PRO" in shown.stderr
-    assert "Thinking on as gemini-3.1-pro-preview" in shown.stdout
+    assert "Continuing as gemini-3.1-pro-preview" in shown.stdout
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         (b"/help", "/policy"),
-        (b"/memory", "Nothing is remembered."),
-        (b"/new", "A new chat: "),
-        (b"/policy", "It is AUTO_PRO"),
-        (b"/policy MODEL_LITE\nthink harder about it", "From the next turn on: MODEL_LITE"),
+        (b"/memory", "No memories yet."),
+        (b"/new", "New chat: "),
+        (b"/policy", "The policy is AUTO_PRO"),
+        (b"/policy MODEL_LITE\nthink harder about it", "Policy from the next turn on: MODEL_LITE"),
     ],
 )
-def test_commands(run: Run, line: bytes, told: str) -> None:
+def test_commands(run: Run, line: bytes, message: str) -> None:
     shown = run("chat", stdin=line + b"\n/quit\nhello\n")
     assert shown.exit_code == 0
-    assert told in shown.stderr
+    assert message in shown.stderr
     assert "MODEL_PRO\n" not in shown.stderr.replace("MODEL_FLASH, MODEL_PRO\n", "")
     assert shown.stdout.count("[rehearsal]") == line.count(b"\n"), "a line after /quit was answered"
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
-        (b"/anything at all", "'/anything' is no command: /help lists them."),
-        (b"/tmp", "'/tmp' is no command"),
-        (b"/policy BAD", "'BAD' is no policy: give one of AUTO, AUTO_PRO"),
+        (b"/anything at all", "Unknown command '/anything': /help lists the commands."),
+        (b"/tmp", "Unknown command '/tmp'"),
+        (b"/policy BAD", "Unknown policy 'BAD': expected one of AUTO, AUTO_PRO"),
     ],
 )
-def test_a_command_that_is_none_is_told(run: Run, line: bytes, told: str) -> None:
+def test_an_unknown_command_is_an_error(run: Run, line: bytes, message: str) -> None:
     shown = run("chat", stdin=line + b"\nhello\n")
     assert shown.exit_code == 1
-    assert told in shown.stderr
+    assert message in shown.stderr
     assert shown.stdout.count("[rehearsal]") == 1
 
 
-def test_a_line_that_begins_with_a_path_is_said(run: Run) -> None:
+def test_a_line_that_starts_with_a_path_is_not_a_command(run: Run) -> None:
     shown = run("chat", stdin=b"/nowhere/missing.pdf\nwhat is in @/nowhere/other.pdf, please?\n")
     assert shown.exit_code == 0
     assert shown.stdout.count("[rehearsal]") == 2
@@ -94,12 +94,12 @@ def test_a_line_that_begins_with_a_path_is_said(run: Run) -> None:
         ("is 1 < 2?", "is 1 < 2?"),
     ],
 )
-def test_a_question_is_shown_again_as_it_was_typed(stored: str, typed: str) -> None:
+def test_a_stored_question_is_shown_as_it_was_typed(stored: str, typed: str) -> None:
     assert as_typed(stored) == typed
 
 
-def test_p47_a_blank_user_is_refused_in_a_sentence(run: Run) -> None:
+def test_p47_a_blank_user_is_rejected(run: Run) -> None:
     shown = run("chat", "--user", " ", stdin=b"hello\n")
     assert shown.exit_code == 1
-    assert "is blank" in shown.stderr
+    assert "not blank" in shown.stderr
     assert shown.stdout == ""

@@ -11,19 +11,19 @@ from tests.unit.apps.cli.conftest import Run
 SEATED = "architect, devils-advocate,operations-engineer"
 
 
-def test_a_council_without_a_key_shows_its_rounds_and_prints_its_report(run: Run) -> None:
+def test_a_rehearsed_council_shows_its_rounds_and_prints_its_report(run: Run) -> None:
     shown = run("council", "Should we split the monolith?", "--participants", SEATED, "--rounds", "2")
     assert shown.exit_code == 0
     assert shown.stdout.startswith("**Council: 3 of 3 participants answered; 2 of 2 rounds were held.**")
     assert "[rehearsal]" in shown.stdout
-    assert "Only on conditions (65 %) → Yes, step by step (75 %)" in shown.stdout
+    assert "Only with conditions (65 %) → Yes, step by step (75 %)" in shown.stdout
     assert "Minority: Participant 2 (Devil's advocate)" in shown.stdout
-    said = shown.stdout.partition("\n# What each said last\n\n")[2]
-    assert said.startswith(
-        "**Participant 1 (Software architect), round 2:**\n> [rehearsal]\n>\n> As Software"
+    contributions = shown.stdout.partition("\n# Last contributions\n\n")[2]
+    assert contributions.startswith(
+        "**Participant 1 (Software architect), round 2:**\n> [rehearsal]\n>\n> Step 2 of my method"
     )
-    assert said.count("**Participant ") == 3
-    assert "The models are rehearsed: a few rules answer." in shown.stderr
+    assert contributions.count("**Participant ") == 3
+    assert "The models are rehearsed: scripted rules answer." in shown.stderr
     assert "· round 2 of 2" in shown.stderr
     assert "· Participant 2: Not yet (75 %)" in shown.stderr
 
@@ -35,22 +35,24 @@ def test_the_council_speaks_the_language_of_the_question(run: Run) -> None:
     assert "Participant 2: Pas encore" in shown.stdout
 
 
-def test_all_of_a_council_as_json(run: Run) -> None:
-    told = json.loads(run("council", "Split?", "--participants", SEATED, "--rounds", "2", "--json").stdout)
-    assert [seat["skill_id"] for seat in told["roster"]] == SEATED.replace(" ", "").split(",")
-    assert [len(held["contributions"]) for held in told["rounds"]] == [3, 3]
-    assert told["movements"][-1]["moved"] is True
-    assert told["minority"][0]["alias"] == "Participant 2"
-    assert told["usage"]["calls"] == 7
-    assert told["rehearsal"] is True
+def test_a_council_as_json(run: Run) -> None:
+    deliberation = json.loads(
+        run("council", "Split?", "--participants", SEATED, "--rounds", "2", "--json").stdout
+    )
+    assert [seat["skill_id"] for seat in deliberation["roster"]] == SEATED.replace(" ", "").split(",")
+    assert [len(completed["contributions"]) for completed in deliberation["rounds"]] == [3, 3]
+    assert deliberation["movements"][-1]["moved"] is True
+    assert deliberation["minority"][0]["alias"] == "Participant 2"
+    assert deliberation["usage"]["calls"] == 7
+    assert deliberation["rehearsal"] is True
 
 
-def test_a_council_of_one_is_refused_with_those_who_could_sit(run: Run) -> None:
+def test_a_council_of_one_is_rejected_with_the_available_experts(run: Run) -> None:
     shown = run("council", "Split?", "--participants", "architect")
     assert shown.exit_code == 1
     assert shown.stdout == ""
     assert "at least 2 different participants" in shown.stderr
-    assert "There are: architect, " in shown.stderr
+    assert "Available skills: architect, " in shown.stderr
     assert shown.stderr.count("\n") == 1
     unknown = run("council", "Split?", "--participants", "architect,nobody")
     assert "'nobody'" in unknown.stderr
@@ -59,15 +61,15 @@ def test_a_council_of_one_is_refused_with_those_who_could_sit(run: Run) -> None:
 
 
 @pytest.mark.parametrize("rounds", ["0", "-1", "9"])
-def test_rounds_that_would_not_be_held_are_refused_before_anything_is_spent(run: Run, rounds: str) -> None:
+def test_an_invalid_number_of_rounds_is_rejected_before_any_call(run: Run, rounds: str) -> None:
     shown = run("council", "Split?", "--participants", SEATED, "--rounds", rounds)
     assert shown.exit_code == 2
     assert shown.stdout == ""
-    assert f"'--rounds': {rounds} is no number of rounds" in shown.stderr
+    assert f"'--rounds': {rounds} is not in the range from 1 to 5" in shown.stderr
     assert "round 1" not in shown.stderr
 
 
-def test_nobody_answering_exits_with_1_and_json_says_why(
+def test_a_council_without_answers_exits_with_1(
     rehearsal: RehearsalServer, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.setenv("GOOGLE_API_KEY", "test")
@@ -77,21 +79,23 @@ def test_nobody_answering_exits_with_1_and_json_says_why(
     assert shown.exit_code == 1
     assert "0 of 3 participants answered" in shown.stdout
     assert "Participant 1 is absent: " in shown.stderr
-    assert "What each said" not in shown.stdout
-    told = json.loads(run("council", "Split?", "--participants", SEATED, "--json").stdout)
-    assert told["outcome"] == "failed"
-    assert told["rehearsal"] is False
-    assert len(told["rounds"][0]["absences"]) == 3
+    assert "Last contributions" not in shown.stdout
+    deliberation = json.loads(run("council", "Split?", "--participants", SEATED, "--json").stdout)
+    assert deliberation["outcome"] == "failed"
+    assert deliberation["rehearsal"] is False
+    assert len(deliberation["rounds"][0]["absences"]) == 3
 
 
-def test_a_chat_is_what_the_experts_are_told_of(run: Run) -> None:
+def test_the_experts_get_a_summary_of_the_chat(run: Run) -> None:
     assert run("ask", "we are eleven people", "--chat", "work").exit_code == 0
-    told = json.loads(run("council", "Split?", "--participants", SEATED, "--chat", "work", "--json").stdout)
-    assert told["context"] == "distilled"
-    assert told["usage"]["calls"] == 11
+    deliberation = json.loads(
+        run("council", "Split?", "--participants", SEATED, "--chat", "work", "--json").stdout
+    )
+    assert deliberation["context"] == "distilled"
+    assert deliberation["usage"]["calls"] == 11
 
 
-def test_the_live_table_shows_who_speaks_who_failed_and_the_tokens() -> None:
+def test_the_live_table_shows_stances_absences_and_tokens() -> None:
     rounds = Rounds()
     roster = [{"alias": "Participant 1", "role": "Architect"}, {"alias": "Participant 2", "role": "Skeptic"}]
     spent = {"input": 1200, "output": 30}
@@ -103,7 +107,7 @@ def test_the_live_table_shows_who_speaks_who_failed_and_the_tokens() -> None:
         {**spoke, **roster[0], "stance": "Split\x1b[2J", "confidence": 70},
         {"event": "absent", "round": 1, **roster[1], "reason": "over quota"},
     ):
-        rounds.take(event)
+        rounds.update(event)
     console = Console(width=120, record=True)
     with console.capture() as shown:
         console.print(rounds.table())

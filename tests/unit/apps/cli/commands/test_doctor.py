@@ -10,7 +10,7 @@ from tests.conftest import FLASH, LITE, PRO
 from tests.unit.apps.cli.conftest import Run
 
 
-def test_a_sound_installation(run: Run) -> None:
+def test_a_working_installation(run: Run) -> None:
     run("ask", "delegate: plan a trip, and ask me where to go")
     shown = run("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(shown.stdout)}
@@ -40,7 +40,7 @@ def with_a_key(monkeypatch: pytest.MonkeyPatch, rehearsal: RehearsalServer) -> R
     return rehearsal
 
 
-def test_each_model_is_asked_and_the_key_is_never_shown(run: Run, with_a_key: RehearsalServer) -> None:
+def test_each_model_is_called_and_the_key_is_never_shown(run: Run, with_a_key: RehearsalServer) -> None:
     shown = run("doctor")
     assert "✓ key" in shown.stdout
     assert "✓ models" in shown.stdout
@@ -48,7 +48,7 @@ def test_each_model_is_asked_and_the_key_is_never_shown(run: Run, with_a_key: Re
     assert {request.model for request in with_a_key.requests} == {LITE, FLASH, PRO}
 
 
-def test_p76_a_model_that_the_provider_does_not_have(
+def test_p76_a_model_unknown_to_the_provider(
     run: Run, with_a_key: RehearsalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COGNITION_MODEL_PRO", "google_genai:palm-9")
@@ -74,24 +74,24 @@ def test_p40_vectors_of_another_model(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert shown.exit_code == 1
     assert "✗ memories" in shown.stdout
     assert "cognition reembed" in shown.stdout
-    refused = run("ask", "where do I live?")
-    assert refused.exit_code == 1
-    assert "cognition reembed" in refused.stderr
+    rejected = run("ask", "where do I live?")
+    assert rejected.exit_code == 1
+    assert "cognition reembed" in rejected.stderr
 
 
-def test_p76_a_model_of_an_unknown_provider_is_told_and_refused_at_the_start_of_a_chat(
+def test_p76_a_model_of_an_unknown_provider_is_reported_and_prevents_a_chat(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COGNITION_MODEL_PRO", "nobody:model")
     shown = run("doctor")
     assert shown.exit_code == 1
     assert "✗ models" in shown.stdout
-    refused = run("ask", "hello")
-    assert refused.exit_code == 1
-    assert "'nobody:model' can't be used" in refused.stderr
+    rejected = run("ask", "hello")
+    assert rejected.exit_code == 1
+    assert "'nobody:model' can't be used" in rejected.stderr
 
 
-def test_a_held_folder(run: Run, tmp_path: Path) -> None:
+def test_a_locked_home_folder(run: Run, tmp_path: Path) -> None:
     with FolderLock(tmp_path / "home", "http://127.0.0.1:9"):
         shown = run("doctor")
     assert shown.exit_code == 1
@@ -100,13 +100,13 @@ def test_a_held_folder(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "file"), [("threads", "threads.sqlite"), ("register", "cognition.sqlite")])
-def test_a_file_that_is_no_database(run: Run, tmp_path: Path, name: str, file: str) -> None:
+def test_a_file_that_is_not_a_database(run: Run, tmp_path: Path, name: str, file: str) -> None:
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / file).write_text("this is no database at all " * 99)
+    (tmp_path / "home" / file).write_text("this is not a database " * 99)
     shown = run("doctor")
     assert shown.exit_code == 1
     assert f"✗ {name}" in shown.stdout
-    assert f"{file}' aside" in shown.stdout
-    refused = run("ask", "hello")
-    assert refused.exit_code == 1
-    assert "`cognition doctor` says which" in refused.stderr
+    assert f"{file}' away" in shown.stdout
+    rejected = run("ask", "hello")
+    assert rejected.exit_code == 1
+    assert "Run `cognition doctor` to find out which" in rejected.stderr

@@ -8,7 +8,7 @@ from apps.cli.terminal.file_mentions import LONGEST_LINE, read_line
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with some files, where the program runs and its user lives."""
+    """Create a folder with files, which is the working directory and the user's home."""
     for name in ("report.pdf", "my notes.txt", "Makefile", "it's.md", "été.csv"):
         (tmp_path / name).write_text("something")
     (tmp_path / "inside").mkdir()
@@ -38,11 +38,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("@'my notes.txt' @\"report.pdf\"", "my notes.txt report.pdf", ["my notes.txt", "report.pdf"]),
     ],
 )
-def test_a_file_is_found_however_it_is_written(folder: Path, line: str, text: str, names: list[str]) -> None:
-    said = read_line(line.format(folder=folder), bare=True)
-    assert said.text == text
-    assert [path.name for path in said.paths] == names
-    assert all(path.is_file() for path in said.paths)
+def test_files_are_found_in_any_notation(folder: Path, line: str, text: str, names: list[str]) -> None:
+    result = read_line(line.format(folder=folder), bare=True)
+    assert result.text == text
+    assert [path.name for path in result.paths] == names
+    assert all(path.is_file() for path in result.paths)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_file_is_found_however_it_is_written(folder: Path, line: str, text: st
         "",
     ],
 )
-def test_what_is_no_file_stays_as_it_was_said(folder: Path, line: str) -> None:
-    said = read_line(line, bare=True)
-    assert (said.text, said.paths) == (line, [])
+def test_text_that_names_no_file_is_unchanged(folder: Path, line: str) -> None:
+    result = read_line(line, bare=True)
+    assert (result.text, result.paths) == (line, [])
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("sum up @missing.pdf, please", "There is no file at 'missing.pdf'"),
         ("@'my missing.txt' and @report.pdf", "There is no file at 'my missing.txt'"),
@@ -76,27 +76,27 @@ def test_what_is_no_file_stays_as_it_was_said(folder: Path, line: str) -> None:
         ("@./inside/", "'./inside/' is a folder"),
         ("/nowhere/report.pdf what is this?", "There is no file at '/nowhere/report.pdf'"),
         ("{folder}/inside", "/inside' is a folder"),
-        ("@/dev/null", "'/dev/null' is no regular file"),
+        ("@/dev/null", "'/dev/null' is not a regular file"),
     ],
 )
-def test_what_is_meant_as_a_file_and_is_none_is_told(folder: Path, line: str, told: str) -> None:
-    (sentence,) = read_line(line.format(folder=folder), bare=True).missing
-    assert told in sentence
+def test_missing_files_are_reported(folder: Path, line: str, message: str) -> None:
+    (shown,) = read_line(line.format(folder=folder), bare=True).missing
+    assert message in shown
 
 
 @pytest.mark.parametrize(
     "line", ["@nobody, hello", "ada@report.pdf", "what does /usr/bin hold?", "and/or", "/usr", "@", "@ home"]
 )
-def test_what_may_be_anything_else_is_no_missing_file(folder: Path, line: str) -> None:
+def test_ambiguous_words_are_not_reported_as_missing(folder: Path, line: str) -> None:
     assert read_line(line, bare=True).missing == []
 
 
-def test_without_a_mark_a_pipe_names_no_file(folder: Path) -> None:
+def test_piped_lines_need_a_mark_before_a_path(folder: Path) -> None:
     line = f"see {folder}/report.pdf and report.pdf"
     assert read_line(line, bare=False).paths == []
     assert read_line(f"see @{folder}/report.pdf", bare=False).paths == [folder / "report.pdf"]
 
 
-def test_what_blocks_when_it_is_opened_is_no_file(folder: Path) -> None:
+def test_files_that_block_on_opening_are_ignored(folder: Path) -> None:
     os.mkfifo(folder / "pipe.txt")
     assert read_line("@pipe.txt and /dev/zero", bare=True).paths == []

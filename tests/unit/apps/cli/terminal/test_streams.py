@@ -1,35 +1,33 @@
-"""Programs whose streams are closed, or read by nobody any more."""
+"""Programs whose streams are closed, or whose output is no longer read."""
 
 import os
 import subprocess
 
 import pytest
 
-from apps.cli.main import UNHEARD
+from apps.cli.main import SIGPIPE_EXIT_CODE
 from tests.unit.apps.cli.conftest import PROGRAM
 
 
 @pytest.mark.parametrize(
     ("command", "closed"), [("chat", "<&-"), ("ask hello", ">&-"), ("ask hello", "2>&-"), ("--help", ">&-")]
 )
-def test_a_stream_that_the_caller_closed_is_no_error(
-    bare_environment: dict[str, str], command: str, closed: str
-) -> None:
+def test_closed_streams_are_not_an_error(bare_environment: dict[str, str], command: str, closed: str) -> None:
     shell = ["sh", "-c", f'"$@" {command} {closed}', "sh", *PROGRAM]
-    ran = subprocess.run(
+    completed = subprocess.run(
         shell, env=bare_environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    assert ran.returncode == 0, ran.stderr
-    assert "Traceback" not in ran.stderr
+    assert completed.returncode == 0, completed.stderr
+    assert "Traceback" not in completed.stderr
 
 
 @pytest.mark.parametrize(("command", "both"), [("chat", False), ("chat", True), ("doctor", False)])
-def test_who_stops_reading_hears_nothing_of_it(
+def test_a_closed_pipe_causes_no_error_output(
     bare_environment: dict[str, str], command: str, both: bool
 ) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    ran = subprocess.run(
+    completed = subprocess.run(
         [*PROGRAM, *command.split()],
         env=bare_environment,
         input=b"hello\n" * 3,
@@ -38,6 +36,6 @@ def test_who_stops_reading_hears_nothing_of_it(
         check=False,
     )
     os.close(writer)
-    assert ran.returncode == UNHEARD, ran.stderr
-    said = b"" if both else ran.stderr
-    assert [line for line in said.splitlines() if not line.startswith(b"The models are rehearsed")] == []
+    assert completed.returncode == SIGPIPE_EXIT_CODE, completed.stderr
+    stderr = b"" if both else completed.stderr
+    assert [line for line in stderr.splitlines() if not line.startswith(b"The models are rehearsed")] == []

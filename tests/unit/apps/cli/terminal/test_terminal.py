@@ -1,4 +1,4 @@
-"""The chat on a terminal of its own."""
+"""The chat on a pseudo-terminal."""
 
 import os
 import pty
@@ -17,7 +17,7 @@ from tests.conftest import LITE
 from tests.unit.apps.cli.conftest import PROGRAM
 
 EDITING = "\x1b[?2004h"
-"""What the line editor sends when it begins to listen."""
+"""The escape sequence that the line editor sends when it starts reading."""
 
 SECONDS = 20
 ENTER, CTRL_C, CTRL_D = "\r", "\x03", "\x04"
@@ -44,24 +44,24 @@ class Terminal:
         os.write(self._side, keys.encode())
 
     def interrupt(self) -> None:
-        """What the kernel does with Ctrl-C while a program that is not in raw mode has the terminal."""
+        """Send SIGINT, as the kernel does on Ctrl-C unless the terminal is in raw mode."""
         os.killpg(self.program.pid, signal.SIGINT)
 
     def shows(self, text: str) -> str:
-        """Read until a text is shown, and return what was read since the last time."""
+        """Read until a text appears; return everything read since the previous call."""
         self._await(lambda shown: text in shown)
         before, _, self._shown = self._shown.partition(text)
         return before + text
 
-    def _await(self, told: Callable[[str], bool]) -> None:
+    def _await(self, condition: Callable[[str], bool]) -> None:
         deadline = monotonic() + SECONDS
-        while not told(self._shown):
+        while not condition(self._shown):
             if not select([self._side], [], [], max(deadline - monotonic(), 0))[0]:
-                raise AssertionError(f"not shown: {self._shown!r}")
+                raise AssertionError(f"text did not appear: {self._shown!r}")
             self._shown += os.read(self._side, 65_536).decode("utf-8", "replace")
 
     def prompts(self) -> None:
-        """Wait for the line editor."""
+        """Wait until the line editor reads."""
         self.shows(EDITING)
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class Terminal:
 
 @pytest.fixture
 def called(rehearsal: RehearsalServer) -> Event:
-    """Set when the slow model is called."""
+    """Return an event that is set when the slow model is called."""
     called = Event()
 
     def answer(request: Request) -> Reply:
@@ -101,7 +101,7 @@ def start(
         terminal.close()
 
 
-def test_ctrl_c_ends_the_turn_and_ctrl_d_the_program(
+def test_ctrl_c_stops_the_turn_and_ctrl_d_the_program(
     start: Callable[..., Terminal], called: Event, tmp_path: Path
 ) -> None:
     terminal = start("chat", "--chat", "work")
@@ -109,7 +109,7 @@ def test_ctrl_c_ends_the_turn_and_ctrl_d_the_program(
     terminal.type("slow please" + ENTER)
     assert called.wait(20)
     terminal.interrupt()
-    terminal.shows("Ended.")
+    terminal.shows("Stopped.")
     terminal.prompts()
     terminal.type("half a line" + CTRL_C)
     terminal.prompts()
@@ -128,7 +128,7 @@ def test_ctrl_c_ends_the_turn_and_ctrl_d_the_program(
     assert again.program.wait(20) == 0
 
 
-def test_a_failed_turn_is_told_and_the_chat_goes_on(
+def test_the_chat_continues_after_a_failed_turn(
     start: Callable[..., Terminal], rehearsal: RehearsalServer
 ) -> None:
     rehearsal.script(LITE, [Reply(failure="blocked"), Reply(text="better")])
@@ -143,7 +143,7 @@ def test_a_failed_turn_is_told_and_the_chat_goes_on(
     assert terminal.program.wait(20) == 0
 
 
-def test_a_file_that_is_dragged_into_a_line_goes_with_it(
+def test_a_file_dragged_into_a_line_is_attached(
     start: Callable[..., Terminal], rehearsal: RehearsalServer, tmp_path: Path
 ) -> None:
     note = tmp_path / "my note.md"
@@ -156,17 +156,17 @@ def test_a_file_that_is_dragged_into_a_line_goes_with_it(
     terminal.shows("I have read it")
     terminal.prompts()
     terminal.type(f"'{note}' what is this?" + ENTER)
-    terminal.shows("my note.md goes with it")
+    terminal.shows("my note.md: attached")
     terminal.shows("I have read it")
     terminal.prompts()
     terminal.type(CTRL_D)
     assert terminal.program.wait(SECONDS) == 0
-    asked = "".join(rehearsal.requests[-1].texts)
-    assert "my note.md what is this?" in asked
-    assert "tide table" in asked
+    prompt = "".join(rehearsal.requests[-1].texts)
+    assert "my note.md what is this?" in prompt
+    assert "tide table" in prompt
 
     again = start("chat", "--chat", "work")
-    assert "/help lists what can be typed" in again.shows("> my note.md what is this?")
+    assert "Type /help for a list of commands" in again.shows("> my note.md what is this?")
     shown = again.shows(EDITING)
     assert "<attachment" not in shown
     assert "/help" not in shown
