@@ -1,1 +1,1 @@
-"""What is claimed about speed and recall, and the scripts that print it."""
+"""Benchmarks: the scripts behind every claim about speed and recall."""

@@ -1,4 +1,4 @@
-"""Bulk import of memories, beside what the embedding model alone does on the same texts.
+"""Bulk import of memories, compared with the embedding model alone on the same texts.
 
 Run: python -m bench.bulk_import
 """
@@ -20,7 +20,7 @@ SENTENCES = 256
 
 
 async def main() -> None:
-    """Measure in turns, model first, and print."""
+    """Measure alternately, model first, and print the table."""
     passages, _, _ = questions()
     facts = [s.strip() for passage in passages for s in passage.split(". ") if 40 < len(s) < 300][:SENTENCES]
     memories = as_memories(facts, [3] * len(facts))

@@ -1,7 +1,7 @@
-"""How each embedding model's cosines lie over the shipped pairs, and the anchors that follow.
+"""Cosines of each embedding model on the included pairs, and the resulting anchors.
 
-Run: python -m bench.calibration [MODEL ...]    (without a name, the two bundled models, whose classes in
-cognition/embedding/ hold the anchors that this prints)
+Run: python -m bench.calibration [MODEL ...]    (default: the two bundled models; their classes in
+cognition/embedding/ hold the printed anchors)
 """
 
 import sys
@@ -22,7 +22,7 @@ COLUMNS = ("model, pairs", "number", "median cosine", "similarity", *(f"≥ {flo
 
 
 def main(names: list[str]) -> None:
-    """Measure the models and print."""
+    """Measure the models and print the tables."""
     rows: list[tuple[object, ...]] = []
     parting: list[tuple[object, ...]] = []
     for name in names:
@@ -37,13 +37,13 @@ def main(names: list[str]) -> None:
                 auc(measured.answers, measured.nearest),
             )
         )
-    report("calibration", "Cosines of pairs, and what they are on the calibrated scale", COLUMNS, rows)
+    report("calibration", "Cosines of pairs, raw and on the calibrated scale", COLUMNS, rows)
     columns = ("model", "paraphrase / unrelated", "paraphrase / contradiction", "answer / unanswered")
-    report("calibration_auc", "How well the kinds part (area under the ROC curve)", columns, parting)
+    report("calibration_auc", "Separation of the kinds (area under the ROC curve)", columns, parting)
 
 
 def kinds(name: str, measured: Measurement) -> list[tuple[object, ...]]:
-    """A row for each kind of pair: medians, and the share above each threshold."""
+    """Return a row per kind of pair: medians, and the share above each threshold."""
     rows: list[tuple[object, ...]] = []
     for kind in fields(measured):
         cosines = getattr(measured, kind.name)
@@ -55,7 +55,7 @@ def kinds(name: str, measured: Measurement) -> list[tuple[object, ...]]:
 
 
 def auc(above: Vectors, below: Vectors) -> str:
-    """How often one of `above` is greater than one of `below`."""
+    """Return the probability that a value of `above` exceeds a value of `below` (AUC)."""
     return f"{(above[:, None] > below[None]).mean():.3f}"
 
 

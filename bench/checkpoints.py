@@ -1,4 +1,4 @@
-"""How a thread's file and its turns grow: 500 turns of 2 KB question and 2 KB answer through the echo graph.
+"""Growth of a thread's file and turn time over 500 turns with 2 KB questions and 2 KB answers.
 
 Run: python -m bench.checkpoints
 """
@@ -25,7 +25,7 @@ MARKS = (50, 250, 500)
 
 
 async def main() -> None:
-    """Talk 500 turns and print."""
+    """Run 500 turns and print the table."""
     script = {"gemini-3.5-flash-lite": [Reply(text=ANSWER)]}
     with RehearsalServer(script) as server, tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -54,7 +54,7 @@ async def main() -> None:
 
 
 def measured(home: Path, times: list[float]) -> tuple[str, str]:
-    """Size of the thread's files and the time of the last turns."""
+    """Return the size of the thread's files and the time of the last turns."""
     size = sum(path.stat().st_size for path in home.glob("threads.sqlite*"))
     return f"{size / 1e6:.2f}", f"{median(times[-25:]) * 1000:.1f}"
 

@@ -1,4 +1,4 @@
-"""Splitting texts and reading documents: speed beside the splitters that others use, and what each loses.
+"""Splitting texts and reading documents: speed and losses, compared with other splitters.
 
 Run: python -m bench.chunking
 """
@@ -32,7 +32,7 @@ from tests.unit.documents.samples import docx, pdf, xlsx
 DATA = Path(__file__).parent / "data"
 CHARACTERS, OVERLAP, PASSAGE = 1_600, 200, 200
 COUNTED = 400_000
-"""Characters of each text that are split by tokens: counting takes the libraries minutes."""
+"""Characters of each text to split by tokens, because counting takes the libraries minutes."""
 
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 Ranges = list[tuple[int, int]]
@@ -40,13 +40,13 @@ Split = Callable[[str], Sequence[object]]
 
 
 def pages() -> str:
-    """The text of 94 pages of French public services."""
+    """Return the text of 94 pages of French public services."""
     articles = json.loads((DATA / "dila_fiches.json").read_text(encoding="utf-8"))["data"]
     return "\n\n".join(p["context"] for article in articles for p in article["paragraphs"])
 
 
 def corpus() -> dict[str, str]:
-    """Prose, Markdown, code, a log, and Chinese."""
+    """Return prose, Markdown, code, a log, and Chinese text."""
     library = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
     code = "\n\n".join(path.read_text(encoding="utf-8", errors="replace") for path in library[:60])
     section = "## Section {}\n\n{}\n\n```python\n{}\n```\n\n| key | value |\n|---|---|\n| a | {} |\n"
@@ -63,7 +63,7 @@ def corpus() -> dict[str, str]:
 
 
 def splitters() -> dict[str, Split]:
-    """Each splitter at 1,600 characters, with an overlap of 200 where it has one."""
+    """Return the splitters, each at 1,600 characters, with an overlap of 200 if supported."""
     recursive = RecursiveCharacterTextSplitter(chunk_size=CHARACTERS, chunk_overlap=OVERLAP)
     markdown = MarkdownTextSplitter(chunk_size=CHARACTERS, chunk_overlap=OVERLAP)
     rust = MarkdownSplitter(CHARACTERS, overlap=OVERLAP, trim=False)
@@ -79,7 +79,7 @@ def splitters() -> dict[str, Split]:
 
 
 def ranges(text: str, found: Sequence[object]) -> Ranges:
-    """Where the chunks are in the text; those that changed their characters are nowhere."""
+    """Return the chunks' positions in the text; chunks with changed characters have none."""
     places: Ranges = []
     at = 0
     for chunk in found:
@@ -95,26 +95,26 @@ def ranges(text: str, found: Sequence[object]) -> Ranges:
 
 
 def lost(text: str, places: Ranges) -> float:
-    """The share of all passages of 200 characters that lie in no chunk."""
+    """Return the share of 200-character passages that lie in no chunk."""
     gaps = [(0, 0), *places, (len(text), len(text))]
     missing = sum(max(0, begin - max(0, end - PASSAGE + 1)) for (_, end), (begin, _) in pairwise(gaps[:-1]))
     return missing / (len(text) - PASSAGE + 1)
 
 
 def cut_fences(text: str, places: Ranges) -> int:
-    """Code fences that fit into a chunk, and that the end of one lies inside."""
+    """Return the number of code fences that would fit into a chunk but are cut."""
     ends = {end for _, end in places}
     fences = [match.span() for match in FENCE.finditer(text)]
     return sum(any(at in ends for at in range(begin + 1, end)) for begin, end in fences)
 
 
 def megabytes(text: str) -> float:
-    """Its size in UTF-8."""
+    """Return the size of a text in UTF-8 bytes."""
     return len(text.encode("utf-8", "replace")) / 1e6
 
 
 def by_characters(texts: dict[str, str]) -> None:
-    """Splitting without counting tokens; all of it is one thread's work, so its CPU time is taken."""
+    """Measure splitting without counting tokens, in CPU time because it uses one thread."""
     rows = []
     whole = sum(map(megabytes, texts.values()))
     base = 0.0
@@ -137,7 +137,7 @@ def by_characters(texts: dict[str, str]) -> None:
 
 
 def by_tokens(texts: dict[str, str]) -> None:
-    """Splitting with each chunk measured by the model's own tokenizer."""
+    """Measure splitting with the model's own tokenizer."""
     rows = []
     sample = {kind: text[:COUNTED] for kind, text in texts.items()}
     whole = sum(map(megabytes, sample.values()))
@@ -157,7 +157,7 @@ def by_tokens(texts: dict[str, str]) -> None:
 
 
 def counted(embedder: Embedder) -> dict[str, Callable[[str], Sequence[object]]]:
-    """Splitters that take a counter: ours, and two with the same one, which remembers words by now."""
+    """Return splitters that take a token counter: ours, and two with the same warm counter."""
     limit, count = embedder.chunk_tokens, embedder.count_tokens
     recursive = RecursiveCharacterTextSplitter(chunk_size=limit, chunk_overlap=50, length_function=count)
     return {
@@ -168,18 +168,18 @@ def counted(embedder: Embedder) -> dict[str, Callable[[str], Sequence[object]]]:
 
 
 def printed() -> list[str]:
-    """The lines of `pages`, in the characters that a simple PDF has."""
+    """Return the lines of `pages`, limited to the characters of a simple PDF."""
     lines = [line.translate(str.maketrans("()\\", "[]/")) for line in wrap(" ".join(pages().split()), 90)]
     return [line.encode("cp1252", "ignore").decode("cp1252") for line in lines]
 
 
 def book(lines: list[str], count: int) -> bytes:
-    """A PDF of so many pages of 45 lines."""
+    """Return a PDF with this many pages of 45 lines."""
     return pdf(["\n".join(lines[n * 45 : n * 45 + 45]) for n in range(count)])
 
 
 def documents(folder: Path) -> None:
-    """Reading files, each in a process of its own."""
+    """Measure reading files, each in its own process."""
     lines = printed()
     files = {
         "PDF, 300 pages": ("a.pdf", book(lines, 300)),
@@ -206,7 +206,7 @@ def documents(folder: Path) -> None:
 
 
 def one_document(path: Path) -> None:
-    """Read and split one file, and print its figures."""
+    """Read and split one file and print its figures."""
     kind = kind_of(path)
     start = peak_memory()
     began = perf_counter()
@@ -220,13 +220,13 @@ def one_document(path: Path) -> None:
 
 
 def peak_memory() -> float:
-    """The most that this process ever held, in MB; getrusage would count what its parent held."""
+    """Return the peak memory of this process in MB; getrusage would include its parent's."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def main() -> None:
-    """Measure in one run and print."""
+    """Measure in one run and print the tables."""
     if len(sys.argv) > 1:
         one_document(Path(sys.argv[1]))
         return

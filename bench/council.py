@@ -1,4 +1,4 @@
-"""A council beside its critical path, twenty at once, and the CPU of a model call with where it goes.
+"""A council compared with its critical path, twenty in parallel, and the CPU cost of a model call.
 
 Run: python -m bench.council
 """
@@ -35,7 +35,7 @@ Prompt = list[AnyMessage]
 
 
 async def main() -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     with model_server(LATENCY) as url, tempfile.TemporaryDirectory() as folder:
         keys = {"GOOGLE_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": url}
         services = Services(Settings(home=Path(folder), **keys))
@@ -67,21 +67,21 @@ async def main() -> None:
 
 
 async def hold(services: Services) -> dict[str, Any]:
-    """One council."""
+    """Run one council."""
     held: dict[str, Any] = await graph.ainvoke(ASKED, context=BoundContext(bound=services))
     assert held["report"].startswith("**Council: 5 of 5 participants answered; 3 of 3 rounds were held.**")
     return held
 
 
 async def timed(run: Callable[[], Awaitable[Any]]) -> tuple[float, float]:
-    """Seconds on the clock and of CPU."""
+    """Return wall time and CPU time in seconds."""
     started, cpu = perf_counter(), process_time()
     await run()
     return perf_counter() - started, process_time() - cpu
 
 
 async def prompts_of(services: Services) -> list[Prompt]:
-    """What a council sends: histories of one, two and three turns of the experts, and two of one turn."""
+    """Return the requests of a council: expert histories of one, two and three turns, and two short ones."""
     answer = await services.models.call("MODEL_PRO", [SYSTEM, FIRST])
     assert isinstance(answer, Answer)
     turn = [answer.message, LATER]
@@ -89,7 +89,7 @@ async def prompts_of(services: Services) -> list[Prompt]:
 
 
 async def per_call(prompts: list[Prompt], call: Callable[[Prompt], Awaitable[Any]]) -> float:
-    """CPU of one call, in seconds, as many in flight as when the councils are held at once."""
+    """Return the CPU seconds of one call, with as many in flight as during parallel councils."""
 
     async def batch() -> None:
         await asyncio.gather(*(call(prompt) for prompt in prompts for _ in range(6)))
@@ -99,7 +99,7 @@ async def per_call(prompts: list[Prompt], call: Callable[[Prompt], Awaitable[Any
 
 
 async def at_once(services: Services) -> tuple[float, float, float]:
-    """Clock, CPU and the slowest call of the experts, in seconds."""
+    """Return wall time, CPU time and the slowest expert call, in seconds."""
     started, cpu = perf_counter(), process_time()
     held = await asyncio.gather(*(hold(services) for _ in range(AT_ONCE)))
     wall, spent = perf_counter() - started, process_time() - cpu

@@ -1,4 +1,4 @@
-"""CPU of a sub-agent's step, beside `langchain.agents.create_agent` with the same tools, model and saver.
+"""CPU time of a sub-agent's step, compared with `create_agent` of LangChain with the same tools and saver.
 
 Run: python -m bench.delegation
 """
@@ -31,7 +31,7 @@ Run = Callable[[str, int], Awaitable[object]]
 
 
 async def main() -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     with model_server() as url, tempfile.TemporaryDirectory() as folder:
         keys = {"GOOGLE_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": url}
         services = Services(Settings(home=Path(folder), **keys))
@@ -42,9 +42,9 @@ async def main() -> None:
 
 
 async def contenders(services: Services) -> dict[str, Run]:
-    """The three that are compared; each does one task of so many tool calls, one after the other.
+    """Return the three contenders; each runs one task with a number of sequential tool calls.
 
-    A thread of the product stores each step before the next begins; the two others store on the side.
+    Our threads store each step before the next begins; the two others store in the background.
     """
     context = BoundContext(user_id="bench", bound=services, chat_id="chat")
     saver = await services.checkpointer()
@@ -68,17 +68,17 @@ async def contenders(services: Services) -> dict[str, Run]:
 
 
 def task(steps: int) -> str:
-    """What the server of the models answers with so many tool calls."""
+    """Return a script for the model server with this many tool calls."""
     return f"Take {steps} steps."
 
 
 def config(thread: str) -> Any:
-    """A thread of its own."""
+    """Return the config of a new thread."""
     return {"configurable": {"thread_id": thread}}
 
 
 async def measure(runs: dict[str, Run]) -> dict[tuple[str, int], float]:
-    """Milliseconds of a task without tools and of one with many; the contenders take turns."""
+    """Return the milliseconds of a task without tools and of one with many, measured alternately."""
     spent: dict[tuple[str, int], list[float]] = {}
     for number in range(WARM_UP + RUNS):
         for steps in (0, STEPS):
@@ -91,7 +91,7 @@ async def measure(runs: dict[str, Run]) -> dict[tuple[str, int], float]:
 
 
 def rows(spent: dict[tuple[str, int], float]) -> list[tuple[object, ...]]:
-    """A task without tools, and what each step adds to it."""
+    """Return the time of a task without tools, and the time each step adds."""
     names = ("create_agent", "delegation", "thread")
     whole = [spent[name, 0] for name in names]
     step = [(spent[name, STEPS] - spent[name, 0]) / STEPS for name in names]
@@ -99,7 +99,7 @@ def rows(spent: dict[tuple[str, int], float]) -> list[tuple[object, ...]]:
 
 
 def row(what: str, base: float, alone: float, thread: float) -> tuple[object, ...]:
-    """Times with their ratios."""
+    """Return times with their ratios."""
     return what, f"{base:.1f}", f"{alone:.1f}", f"{alone / base:.2f}", f"{thread:.1f}", f"{thread / base:.2f}"
 
 

@@ -1,7 +1,7 @@
-"""Fusion on pairs of facts in English and French: what is joined, what stays apart, whether a text is lost.
+"""Fusion of pairs of facts in English and French: pairs joined, pairs kept apart, texts lost.
 
-Everything is told to one user through the real write path: first the older fact of every pair, then the newer
-ones. The distillation model is played over HTTP, by what each pair says that it must answer.
+All facts of one user pass through the real write path: first the older fact of every pair, then the newer
+ones. A scripted distillation model answers over HTTP with the verdict of each pair.
 
 Run: python -m bench.fusion
 """
@@ -38,12 +38,12 @@ FATES: tuple[Fate, ...] = ("as meant", "side by side", "distinct joined", "text 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two facts of which the newer is told later.
+    """Two facts, the newer one told later.
 
     Attributes:
-        kind: What the pair is an example of.
-        language: Of the older and the newer fact, one code if it is one.
-        verdict: What the newer is to the older; with `distinct` both must stay, else they are about one.
+        kind: The kind of case.
+        language: The languages of the older and the newer fact; one code if they are the same.
+        verdict: The relation of the newer fact to the older; with `distinct` both must stay.
         older: The first fact.
         newer: The second fact.
         merged: Both in one, for the verdict `merge`.
@@ -58,7 +58,7 @@ class Pair:
 
 
 def load_pairs() -> list[Pair]:
-    """The shipped pairs."""
+    """Return the included pairs."""
     return [Pair(**pair) for pair in json.loads(DATA.read_text(encoding="utf-8"))]
 
 
@@ -66,9 +66,9 @@ class PlayedModel:
     """A distillation model that is right about every pair.
 
     Args:
-        pairs: What it knows.
-        manner: Whether it finds the known id for what is about one thing, gives each fact a new one so that
-            close ones are judged, or answers nothing of use.
+        pairs: The pairs.
+        manner: Return the known id for related facts, return a new id so that close facts are judged, or
+            return nothing usable.
     """
 
     def __init__(self, pairs: Sequence[Pair], manner: Manner) -> None:
@@ -80,7 +80,7 @@ class PlayedModel:
             self._ids |= {pair.older: f"fact_{number}", pair.newer: f"fact_{number}{'' if one else '_newer'}"}
 
     def __call__(self, request: Request) -> Reply:
-        """Answer a request to file a fact, or to judge two."""
+        """Answer a request to classify a fact or to compare two."""
         if self._manner == "is not there":
             return Reply(text="[rehearsal]")
         text = request.texts[-1]
@@ -92,7 +92,7 @@ class PlayedModel:
 
 
 async def tell(pairs: Sequence[Pair], manner: Manner) -> list[Fate]:
-    """Tell a new user all the facts, the older ones first; what became of each pair."""
+    """Write all facts of a new user, older ones first, and return the fate of each pair."""
     with TemporaryDirectory() as home, RehearsalServer({MODEL: PlayedModel(pairs, manner)}) as server:
         given = {"GOOGLE_API_KEY": "played", "GOOGLE_GEMINI_BASE_URL": server.url, "home": home}
         settings = Settings.model_validate({**given, "model_distillation": f"google_genai:{MODEL}"})
@@ -110,7 +110,7 @@ async def tell(pairs: Sequence[Pair], manner: Manner) -> list[Fate]:
 
 
 def fate(pair: Pair, current: set[str], older: set[str]) -> Fate:
-    """What became of a pair, by the texts that memories hold now and the older ones kept with them."""
+    """Return the fate of a pair, from the current texts and the older texts kept with them."""
     if pair.older in current and pair.newer in current:
         return "as meant" if pair.verdict == "distinct" else "side by side"
     if pair.verdict == "same" and current & {pair.older, pair.newer}:
@@ -126,7 +126,7 @@ def _block(name: str, text: str) -> str:
 
 
 async def main() -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     pairs = load_pairs()
     kinds = [*dict.fromkeys(pair.kind for pair in pairs)]
     rows = []

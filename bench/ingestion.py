@@ -1,4 +1,4 @@
-"""Taking text into session memory: beside the model alone, two files at once, and the memory of a large file.
+"""Ingestion into session memory: compared with the model alone, in parallel, and with a large file.
 
 Run: python -m bench.ingestion   (`python -m bench.ingestion 10` for a large file of 10 MB instead of 100)
 """
@@ -32,21 +32,21 @@ Row = tuple[str, str, str]
 
 
 def prose(characters: int, name: str = "text") -> str:
-    """French prose of a length, whose paragraphs differ."""
+    """Return French prose of this length, with distinct paragraphs."""
     passages, _, _ = questions()
     numbered = (f"{name} {n}. {passage}" for n, passage in enumerate(cycle(passages)))
     return "\n\n".join(islice(numbered, characters // 700 + 1))[:characters]
 
 
 async def seconds(work: Awaitable[object]) -> float:
-    """How long something takes."""
+    """Return the seconds that a coroutine takes."""
     begun = perf_counter()
     await work
     return perf_counter() - begun
 
 
 async def beside_the_model(session: SessionMemory) -> list[Row]:
-    """The whole way of texts, beside the embedding of the same chunks alone, by turns."""
+    """Measure the ingestion of texts and the embedding of the same chunks alone, alternately."""
     embedder = session._embedder
     entire, added, saved, parts = [], [], [], 0
     for turn in range(ROUNDS):
@@ -69,12 +69,12 @@ async def beside_the_model(session: SessionMemory) -> list[Row]:
 
 
 def middle(numerators: list[float], denominators: list[float]) -> str:
-    """The median ratio of the turns: a host that is busy for a moment doesn't move it."""
+    """Return the median ratio of the rounds, which a briefly busy host does not change."""
     return f"{median(a / b for a, b in zip(numerators, denominators, strict=True)):.2f}"
 
 
 async def many_tokens(session: SessionMemory) -> list[Row]:
-    """A long text until a question about its end is answered."""
+    """Measure a long text until a question about its end is answered."""
     per_character = session._embedder.count_tokens(prose(4_000)) / 4_000
     text = prose(int(TOKENS / per_character), "long")
 
@@ -86,7 +86,7 @@ async def many_tokens(session: SessionMemory) -> list[Row]:
 
 
 async def many_pages(session: SessionMemory) -> list[Row]:
-    """A PDF until a question about it is answered, and what of that is the reading of its text."""
+    """Measure a PDF until a question about it is answered, and its text extraction."""
     with tempfile.TemporaryDirectory() as folder:
         path, text = Path(folder) / "book.pdf", Path(folder) / "text"
         lines = printed()
@@ -105,7 +105,7 @@ async def many_pages(session: SessionMemory) -> list[Row]:
 
 
 async def two_at_once(session: SessionMemory) -> list[Row]:
-    """Two texts one after the other, and at once, by turns."""
+    """Measure two texts sequentially and in parallel, alternately."""
     after, at_once = [], []
 
     async def save(name: str) -> None:
@@ -121,14 +121,14 @@ async def two_at_once(session: SessionMemory) -> list[Row]:
 
 
 def private() -> float:
-    """Megabytes that this process holds and no file backs."""
+    """Return the anonymous memory of this process in MB."""
     status = Path("/proc/self/status").read_text().splitlines()
     (line,) = [line for line in status if line.startswith("RssAnon")]
     return int(line.split()[1]) / 1024
 
 
 class Peak:
-    """The most private memory while it watches."""
+    """A sampler of the peak anonymous memory."""
 
     def __init__(self) -> None:
         self.megabytes = private()
@@ -141,14 +141,14 @@ class Peak:
             self.megabytes = max(self.megabytes, private())
 
     def stop(self) -> float:
-        """End watching; the peak."""
+        """Stop sampling and return the peak in MB."""
         self._over.set()
         self._watching.join()
         return self.megabytes
 
 
 def write(path: Path, megabytes: int) -> None:
-    """Make a text file of a size, whose parts begin differently."""
+    """Write a text file of this size, with distinct parts."""
     with path.open("w") as file:
         part = prose(1_000_000)
         while file.tell() < megabytes * 1_000_000:
@@ -156,14 +156,14 @@ def write(path: Path, megabytes: int) -> None:
 
 
 async def large_file(megabytes: int) -> None:
-    """In a process of its own: prints the memory and the time that a large file takes."""
+    """Print the memory and time for a large file; runs in its own process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.txt"
         write(path, megabytes)
         services = Services(Settings(home=Path(folder)))
         session = await services.session()
         await session.save("bench", "c", "small", prose(1_000))  # loads the models
-        session._indexer.start = lambda: None  # type: ignore[method-assign]  # embeddings are another section
+        session._indexer.start = lambda: None  # type: ignore[method-assign]  # embeddings have their own section
         loaded, peak = private(), Peak()
         took = await seconds(session.save("bench", "c", "large", path))
         answered = await seconds(session.search("bench", "c", "droits des personnes", source_id="large"))
@@ -172,7 +172,7 @@ async def large_file(megabytes: int) -> None:
 
 
 async def main(megabytes: int) -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     with tempfile.TemporaryDirectory() as folder:
         services = Services(Settings(home=Path(folder)))
         session = await services.session()
@@ -192,7 +192,7 @@ async def main(megabytes: int) -> None:
         ("that file until it is found by its words, s", took, ""),
         ("a search in it by its words, ms", answered, ""),
     ]
-    report("ingestion", "Taking text into session memory", ("what", "measured", "ratio"), rows)
+    report("ingestion", "Ingestion into session memory", ("what", "measured", "ratio"), rows)
 
 
 if __name__ == "__main__":

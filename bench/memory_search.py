@@ -1,4 +1,4 @@
-"""Memory search among 20,000 memories of 50 users, without the query's embedding, beside two baselines.
+"""Search among 20,000 memories of 50 users, without embedding the query, compared with two baselines.
 
 Run: python -m bench.memory_search
 """
@@ -30,7 +30,7 @@ Vectors = NDArray[np.float32]
 
 
 class ReadyVectors(Embedder):
-    """An embedding that is there already: what is measured is the search without it."""
+    """An embedder with precomputed vectors, so that only the search is measured."""
 
     def __init__(self, model: Embedder, vectors: Vectors) -> None:
         self.stamp = Stamp("bench", "1", DIMS)
@@ -45,24 +45,24 @@ class ReadyVectors(Embedder):
         return np.stack([next(self._vectors) for _ in texts])
 
     async def aembed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """The next vectors."""
+        """Return the next vectors."""
         return self._encode(texts, role)
 
 
 def clustered(rng: np.random.Generator, count: int) -> Vectors:
-    """Unit vectors around 200 centres."""
+    """Return unit vectors around 200 centres."""
     centres = rng.normal(size=(200, DIMS))
     vectors = centres[rng.integers(200, size=count)] + 0.6 * rng.normal(size=(count, DIMS))
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
 def percentiles(times: Sequence[float]) -> tuple[float, float]:
-    """p50 and p95 in milliseconds."""
+    """Return p50 and p95 in milliseconds."""
     return float(np.percentile(times, 50)) * 1000, float(np.percentile(times, 95)) * 1000
 
 
 async def timed(run: Callable[[int], Awaitable[object]], queries: int) -> tuple[float, float]:
-    """p50 and p95 of a call, after ten to warm up."""
+    """Return p50 and p95 of a call, after ten warm-up calls."""
     times = []
     for number in range(-10, queries):
         started = perf_counter()
@@ -73,7 +73,7 @@ async def timed(run: Callable[[int], Awaitable[object]], queries: int) -> tuple[
 
 
 async def main() -> None:
-    """Measure in one run and print."""
+    """Measure in one run and print the table."""
     rng = np.random.default_rng(3)
     passages, asked, _ = questions()
     sentences = [s.strip() for passage in passages for s in passage.split(". ") if 20 < len(s) < 300]
@@ -122,7 +122,7 @@ async def main() -> None:
 
 
 def numpy_scan(vectors: Vectors, queries: Vectors) -> Callable[[int], Awaitable[object]]:
-    """The bare minimum: one user's vectors times the query, and the best of it."""
+    """Measure the minimum: one user's vectors times the query, and the top results."""
     owned = [vectors[user::USERS] for user in range(USERS)]
 
     async def search(n: int) -> object:
@@ -134,8 +134,8 @@ def numpy_scan(vectors: Vectors, queries: Vectors) -> Callable[[int], Awaitable[
 def local_client(
     vectors: Vectors, queries: Vectors, texts: Sequence[str]
 ) -> Callable[[int], Awaitable[object]]:
-    """The client's own local mode, in memory."""
-    warnings.filterwarnings("ignore", category=UserWarning)  # it says that it is slow
+    """Measure the client's local mode, in memory."""
+    warnings.filterwarnings("ignore", category=UserWarning)  # it warns that it is slow
     client = QdrantClient(":memory:")
     params = models.VectorParams(size=DIMS, distance=models.Distance.COSINE)
     client.create_collection("memories", vectors_config=params)

@@ -1,4 +1,4 @@
-"""The rehearsal in a process of its own, so that its work is not counted as the client's."""
+"""The rehearsal server in its own process, so that its CPU time is not counted as the client's."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ POSITION = '{"stance": "Yes", "position": "Yes, with care.", "confidence": 70}'
 
 
 def reply(request: Request) -> Reply:
-    """Tool calls where the question asks for them, an opinion from an expert of a council, else a text."""
+    """Return tool calls if the question asks for them, a stance for a council's expert, else a text."""
     if steps := STEPS.search(request.texts[0]):
         taken = sum("functionResponse" in content["parts"][0] for content in request.body["contents"])
         return Reply(calls=[Call("query_registry")]) if taken < int(steps[1]) else Reply(text=TEXT)
@@ -29,7 +29,7 @@ def reply(request: Request) -> Reply:
 
 @contextmanager
 def model_server(latency: float = 0.0) -> Iterator[str]:
-    """The address of a server that lives as long as the block.
+    """Run a server for the duration of the block and yield its URL.
 
     Args:
         latency: Seconds before each reply.

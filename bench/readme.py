@@ -1,4 +1,4 @@
-"""Write what the benches printed into bench/README.md.
+"""Write the benchmark results into bench/README.md.
 
 Run: python -m bench.readme
 """
@@ -9,11 +9,11 @@ from typing import Any
 
 BENCH = Path(__file__).parent
 
-HEAD = """# Benches
+HEAD = """# Benchmarks
 
-What is claimed about speed and recall, and the scripts that print it. Each compares in one run, as a ratio to
-a baseline, and writes its figures to `results/`; `python -m bench.readme` puts them here. Run them on an idle
-machine: `python -m bench.turn`, and so on. The figures below are of 2 cores of a shared virtual machine.
+The scripts behind every claim about speed and recall. Each measures ratios to a baseline in the same run and
+writes its figures to `results/`; `python -m bench.readme` writes them into this file. Run them on an idle
+machine, for example `python -m bench.turn`. The figures below are from a shared virtual machine with 2 cores.
 
 The questions in `data/cnil_faq.json` and the pages in `data/dila_fiches.json` are from etalab-ia/piaf-ml
 (MIT), their texts from the CNIL and the DILA (open licence); the other data is our own.
@@ -27,7 +27,7 @@ BENCHES = {
     "memory search": ("bench.memory_search", "memory_search"),
     "session recall": ("bench.session_recall", "session_recall", "session_recall_meaning"),
     "session search": ("bench.session_search", "session_search"),
-    "taking files in": ("bench.ingestion", "ingestion"),
+    "ingestion": ("bench.ingestion", "ingestion"),
     "summaries": ("bench.summaries", "summaries"),
     "bulk import": ("bench.bulk_import", "bulk_import"),
     "councils": ("bench.council", "council", "council_cpu"),
@@ -39,7 +39,7 @@ BENCHES = {
 
 
 def render() -> str:
-    """The whole document."""
+    """Return the whole document."""
     parts = [HEAD]
     for title, (module, *names) in BENCHES.items():
         parts.append(f"\n## {title[0].upper()}{title[1:]}: `python -m {module}`\n")
@@ -50,7 +50,7 @@ def render() -> str:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Rows as a Markdown table."""
+    """Return rows as a Markdown table."""
     columns = list(rows[0])
     lines = [
         columns,

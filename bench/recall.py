@@ -1,4 +1,4 @@
-"""Recall of long-term memory on 512 French questions, with the floor on and with importances in the way.
+"""Recall of long-term memory on 512 French questions, with the floor on and with shuffled importances.
 
 Run: python -m bench.recall   (the first run embeds 498 passages and keeps them in bench/.cache)
 """
@@ -27,7 +27,7 @@ HOME = Path(__file__).parent / ".cache" / "recall"
 USER = "bench"
 SEED = 7
 SHARES = (0.1, 0.2, 0.4, 0.2, 0.1)
-"""How often each importance occurs when shuffled."""
+"""Share of each importance when shuffled."""
 
 DEPTH = 20
 COLUMNS = ("run", "R@1", "R@5", "R@10", "R@20", "MRR")
@@ -35,7 +35,7 @@ Ranks = NDArray[np.float64]
 
 
 def questions() -> tuple[list[str], list[str], list[int]]:
-    """Distinct passages, questions, and for each question the number of its passage."""
+    """Return distinct passages, questions, and each question's passage index."""
     articles = json.loads((DATA / "cnil_faq.json").read_text(encoding="utf-8"))["data"]
     passages: dict[str, int] = {}
     asked: list[str] = []
@@ -49,7 +49,7 @@ def questions() -> tuple[list[str], list[str], list[int]]:
 
 
 def as_memories(passages: Sequence[str], importances: Sequence[int]) -> list[Memory]:
-    """The passages as memories of one user."""
+    """Return the passages as memories of one user."""
     return [
         Memory(
             user_id=USER,
@@ -66,13 +66,13 @@ def as_memories(passages: Sequence[str], importances: Sequence[int]) -> list[Mem
 
 
 def figures(name: str, ranks: Ranks) -> tuple[str, ...]:
-    """A row: recall in percent at four depths, and the mean reciprocal rank."""
+    """Return a row: recall in percent at four depths, and the mean reciprocal rank."""
     recalls = [f"{100 * np.mean(ranks <= depth):.1f}" for depth in (1, 5, 10, 20)]
     return name, *recalls, f"{np.mean(1 / ranks):.3f}"
 
 
 async def searched(memory: LongTermMemory, asked: Sequence[str], gold: Sequence[int]) -> Ranks:
-    """The rank of each question's passage in what a search shows; infinite when it isn't shown."""
+    """Return the rank of each question's passage in the search results; infinite if missing."""
     ranks = np.full(len(asked), np.inf)
     for number, question in enumerate(asked):
         found = await memory.search(USER, question, limit=DEPTH)
@@ -86,7 +86,7 @@ async def searched(memory: LongTermMemory, asked: Sequence[str], gold: Sequence[
 async def scored(
     collection: VectorCollection, embedder: Embedder, asked: Sequence[str], memories: Sequence[Memory]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Cosine and BM25 of every question with every memory."""
+    """Return cosine and BM25 scores of every question with every memory."""
     places = {memory.point_id: place for place, memory in enumerate(memories)}
     cosine = np.zeros((len(asked), len(memories)))
     lexical = np.zeros_like(cosine)
@@ -102,14 +102,14 @@ async def scored(
 
 
 def ranks_of(scores: NDArray[np.float64], gold: Sequence[int]) -> Ranks:
-    """The rank of each question's passage by a matrix of scores; infinite where it has none."""
+    """Return the rank of each question's passage by a score matrix; infinite without a score."""
     own = scores[np.arange(len(gold)), gold]
     ranks = 1.0 + np.sum(scores > own[:, None], axis=1)
     return np.where(np.isneginf(own), np.inf, ranks)
 
 
 async def main() -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     passages, asked, gold = questions()
     settings = Settings(home=HOME)
     embedder = load_embedder(settings.memory_embedding, HOME)
@@ -144,12 +144,12 @@ async def main() -> None:
         ("level 5 at relevance 0.60", f"{0.60 * weigh[4]:.3f}"),
         ("level 1 at relevance 0.85", f"{0.85 * weigh[0]:.3f}"),
     ]
-    report("recall_facts", "What must hold beside", ("what", "measured"), facts)
+    report("recall_facts", "Further requirements", ("what", "measured"), facts)
     await memory.aclose()
 
 
 async def set_importances(collection: VectorCollection, memories: Sequence[Memory]) -> None:
-    """Give the stored memories their importances."""
+    """Set the importances of the stored memories."""
     for level in range(1, 6):
         ids = [memory.point_id for memory in memories if memory.memory_importance == level]
         if ids:
@@ -165,7 +165,7 @@ def curve(
     gold: Sequence[int],
     drawn: NDArray[np.int64],
 ) -> None:
-    """The sharpening that keeps importance from drowning relevance."""
+    """Print recall by sharpness, which keeps importance from outweighing relevance."""
     similarity = embedder.calibration.similarity(cosine.astype(np.float32), "question")
     terms = [len(query_terms(question, detect_language(question)).indices) for question in asked]
     shown = np.stack([answers(*row) for row in zip(similarity, lexical, terms, strict=True)])

@@ -1,4 +1,4 @@
-"""A bench's table on the terminal, and its figures as JSON beside it."""
+"""Benchmark reports: a table on the terminal, and the figures as JSON."""
 
 import json
 import platform
@@ -16,9 +16,9 @@ def report(name: str, title: str, columns: Sequence[str], rows: Sequence[Sequenc
     """Print a table and write `results/{name}.json`.
 
     Args:
-        name: The bench's name.
-        title: What the table shows.
-        columns: Headings.
+        name: The name of the benchmark.
+        title: The title of the table.
+        columns: The column headings.
         rows: One sequence of values per row.
     """
     table = Table(title=title, title_justify="left")

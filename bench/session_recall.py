@@ -1,7 +1,7 @@
-"""Recall of session memory on 512 French questions, each passage a source of its own.
+"""Recall of session memory on 512 French questions, each passage in its own source.
 
 Run: python -m bench.session_recall [MODEL …]   (e5-small takes minutes the first time; kept in bench/.cache,
-which is to be deleted when chunks are cut or embedded otherwise)
+which must be deleted when splitting or embedding changes)
 """
 
 import asyncio
@@ -37,7 +37,7 @@ Ranks = NDArray[np.float64]
 
 
 def first_ranks(found: Sequence[Sequence[str]], gold: Sequence[int]) -> Ranks:
-    """The rank of each question's passage among the distinct sources that were found; infinite without."""
+    """Return the rank of each question's passage among the distinct sources found; infinite if missing."""
     ranks = np.full(len(gold), np.inf)
     for number, (sources, wanted) in enumerate(zip(found, gold, strict=True)):
         distinct = list(dict.fromkeys(sources))
@@ -47,7 +47,7 @@ def first_ranks(found: Sequence[Sequence[str]], gold: Sequence[int]) -> Ranks:
 
 
 async def through_the_tool(services: Services, asked: Sequence[str]) -> list[list[str]]:
-    """The sources that the tool names for each question, in the order of its answer."""
+    """Return the sources that the tool shows for each question, in order."""
     context = BoundContext(user_id=USER, bound=services)
     info = SimpleNamespace(thread_id=CHAT, run_id=None)
     runtime = cast("Any", SimpleNamespace(context=context, execution_info=info, server_info=None))
@@ -57,7 +57,7 @@ async def through_the_tool(services: Services, asked: Sequence[str]) -> list[lis
 
 
 async def alone(session: SessionMemory, asked: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
-    """The sources that embeddings alone find, and those that words alone find."""
+    """Return the sources found by embeddings alone and by words alone."""
     listing = await session.sources(USER, CHAT, limit=1_000)
     names = {source.version: source.source_id for source in listing.sources}
     languages = {language for source in listing.sources for language in source.languages}
@@ -75,7 +75,7 @@ async def alone(session: SessionMemory, asked: Sequence[str]) -> tuple[list[list
 
 
 async def main(models: Sequence[str]) -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     passages, asked, gold = questions()
     rows, curve, chosen = [], [], closeness.MEANING
     for model in models:
@@ -95,7 +95,7 @@ async def main(models: Sequence[str]) -> None:
             curve.append(figures(f"{model}: {share:.2f}", ranks))
         setattr(closeness, "MEANING", chosen)  # noqa: B010
         await services.aclose()
-    report("session_recall_meaning", "What meaning counts beside words and letters", COLUMNS, curve)
+    report("session_recall_meaning", "Contribution of meaning, words and n-grams", COLUMNS, curve)
     report("session_recall", "Recall of session memory, each passage a source", COLUMNS, rows)
 
 

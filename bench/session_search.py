@@ -1,4 +1,4 @@
-"""Session search among 100,000 chunks of 100 sessions, without the query's embedding, beside a bare scan.
+"""Search among 100,000 chunks of 100 sessions, without embedding the query, compared with a plain scan.
 
 Run: python -m bench.session_search
 """
@@ -23,11 +23,11 @@ from cognition.vectors.bm25 import document_terms
 
 CHUNKS, SESSIONS, USERS, QUERIES, LIMIT = 100_000, 100, 10, 200, 20
 SOURCES = 10
-"""Of each session."""
+"""Number per session."""
 
 
 async def filled(session: SessionMemory, vectors: Vectors, texts: list[str]) -> None:
-    """Give each session its sources, as a save leaves them."""
+    """Write each session's sources as a save does."""
     terms = [document_terms(text, "fr") for text in texts]
     each = CHUNKS // SESSIONS // SOURCES
     number = 0
@@ -56,7 +56,7 @@ async def filled(session: SessionMemory, vectors: Vectors, texts: list[str]) -> 
 
 
 def numpy_scan(vectors: Vectors, queries: Vectors) -> Callable[[int], Awaitable[object]]:
-    """The bare minimum: one session's vectors times the query, and the best of it."""
+    """Measure the minimum: one session's vectors times the query, and the top results."""
     each = CHUNKS // SESSIONS
 
     async def search(n: int) -> object:
@@ -67,7 +67,7 @@ def numpy_scan(vectors: Vectors, queries: Vectors) -> Callable[[int], Awaitable[
 
 
 async def main() -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     rng = np.random.default_rng(3)
     passages, asked, _ = questions()
     texts = [" ".join(words[:80]) for passage in passages if (words := passage.split())]

@@ -1,6 +1,6 @@
-"""What the summary of a file costs in tokens of the model, whatever its size.
+"""Token cost of a file's summary, by file size.
 
-Run: python -m bench.summaries   (some three minutes for a file of 100 MB)
+Run: python -m bench.summaries   (about three minutes for a file of 100 MB)
 """
 
 import asyncio
@@ -22,7 +22,7 @@ MEGABYTES = (1, 10, 100)
 
 
 async def given(path: Path, services: Services) -> dict[str, Any]:
-    """What the graph reports on a file."""
+    """Return the graph's report on a file."""
     context = BoundContext(user_id="bench", bound=services)
     config: Any = {"configurable": {"thread_id": path.stem}}
     result = await graph.ainvoke({"files": [{"path": str(path)}]}, config, context=context)
@@ -32,7 +32,7 @@ async def given(path: Path, services: Services) -> dict[str, Any]:
 
 
 async def main() -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     rows: list[tuple[object, ...]] = []
     costs: list[int] = []
     script = {MODEL: [Reply(text="A guide to rights and duties.")]}
@@ -58,7 +58,7 @@ async def main() -> None:
             )
         await services.aclose()
     columns = ("a file of", "chunks", "model calls", "tokens of the prompts", "ratio")
-    report("summaries", "The summary of a file that is searched", columns, rows)
+    report("summaries", "Summaries of large files", columns, rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""CPU of a turn, beside `langchain.agents.create_agent` with the same tools, model and saver.
+"""CPU time of a turn, compared with `langchain.agents.create_agent` with the same tools, model and saver.
 
 Run: python -m bench.turn
 """
@@ -30,7 +30,7 @@ QUESTIONS = {"no tool": "Say something.", "one tool call": "Use a tool, please."
 
 
 async def main() -> None:
-    """Measure and print."""
+    """Measure and print the tables."""
     with model_server() as url, tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         keys = {"GOOGLE_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": url}
@@ -58,23 +58,23 @@ Run = Callable[[str, str], Any]
 
 
 class SharedStores(Services):
-    """Services with settings of their own over the stores of others."""
+    """Services with their own settings on the stores of other services."""
 
     def __init__(self, owner: Services, **own: Any) -> None:
         super().__init__(owner.settings.model_copy(update=own))
         self._owner = owner
 
     async def memory(self) -> LongTermMemory:
-        """The other's memory: a folder is opened once."""
+        """Return the other services' memory, because a home folder is opened once."""
         return await self._owner.memory()
 
     async def session(self) -> SessionMemory:
-        """The other's session memory."""
+        """Return the other services' session memory."""
         return await self._owner.session()
 
 
 def contenders(services: Services, saver: Any) -> dict[str, Run]:
-    """The four that are compared; each runs one turn on a thread, and what it starts in the background."""
+    """Return the four contenders; each runs one turn on a thread and its background jobs."""
     tools = TOOLSET(("MODEL_FLASH", "MODEL_PRO"), "on")
     prompt = system_prompt("MODEL_LITE", may_climb=True, remembers=True)
     model = services.models.chat("MODEL_LITE")
@@ -101,7 +101,7 @@ def contenders(services: Services, saver: Any) -> dict[str, Run]:
 
 
 async def measure(case: str, question: str, runs: dict[str, Run]) -> tuple[object, ...]:
-    """One row: the contenders take turns on fresh threads, so that a busy machine troubles them alike."""
+    """Return one row. Contenders alternate on new threads, so that a busy machine slows them equally."""
     spent: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(WARM_UP + TURNS):
         for name, run in runs.items():

@@ -139,7 +139,7 @@ async def _purge(services: Services, user_id: str, chat_id: str) -> None:
     and the ingestion of a resource once its row is deleted.
     """
     closures = Closures(await services.database())
-    async with services.closing.held((user_id, chat_id)):
+    async with services.closing.lock((user_id, chat_id)):
         begun, done = await asyncio.to_thread(closures.of, user_id, chat_id)
         if done:
             return  # completed by another task; any content now present was added later

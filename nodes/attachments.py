@@ -10,10 +10,10 @@ from langgraph.runtime import Runtime
 
 from cognition.context import Context, Graph, context_of, for_sub_agent, identity_of
 from cognition.identity import Identity
-from cognition.ingestion.attachments import attached, read_attachment, with_references
+from cognition.ingestion.attachments import file_blocks, read_attachment, with_references
 from cognition.ingestion.intake import Intake, open_intake
 from cognition.models.retry import Notify
-from cognition.prompts.attachments import reference_block, refusal_block
+from cognition.prompts.attachments import reference_block, rejection_block
 from cognition.storage.files import FileRejected
 
 PATIENCE_SECONDS: Final = 20.0
@@ -26,7 +26,7 @@ async def take_in(message: HumanMessage, runtime: Runtime[Context]) -> tuple[Hum
     Returns:
         The message with each file replaced by a reference, under the same id, and the resource ids.
     """
-    blocks = attached(message)
+    blocks = file_blocks(message)
     if not blocks:
         return message, []
     intake = await open_intake(context_of(runtime).services())
@@ -51,8 +51,8 @@ async def ingest(
         runtime: The run's runtime.
     """
     jobs = context_of(runtime).services().jobs
-    awaited = jobs.at(arrived)
-    todo = [id_ for id_ in dict.fromkeys([*arrived, *waiting]) if not jobs.is_at(id_)]
+    awaited = jobs.jobs_on(arrived)
+    todo = [id_ for id_ in dict.fromkeys([*arrived, *waiting]) if not jobs.is_busy(id_)]
     listening, run = True, copy_context()
 
     def tell(event: dict[str, Any]) -> None:
@@ -82,12 +82,12 @@ def _take(
     for block in blocks:
         try:
             if isinstance(known := block.get("file_id"), str):  # from the command line: stored already
-                resource = intake.taken(identity.user_id, identity.chat_id, known)
+                resource = intake.existing(identity.user_id, identity.chat_id, known)
             else:
                 attachment = read_attachment(block, intake.limit)
                 resource, _ = intake.take(identity.user_id, identity.chat_id, attachment, message_id)
         except FileRejected as refusal:
-            references.append(refusal_block(str(refusal)))
+            references.append(rejection_block(str(refusal)))
             continue
         references.append(reference_block(resource))
         ids.append(resource.id)

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from cognition.context import Context, context_of, identity_of
 from cognition.council.briefing import context_block, distill_context
-from cognition.council.positions import as_given
+from cognition.council.positions import contribution_text
 from cognition.council.report import report
 from cognition.council.request import (
     FEWEST,
@@ -227,7 +227,7 @@ async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -
     for statement in state["statements"]:
         if statement["alias"] == alias and not statement["absence"]:
             request = _request(seat, state, statement["round"], budget, with_context=len(retold) == 1)
-            retold += [HumanMessage(request), AIMessage(as_given(statement))]
+            retold += [HumanMessage(request), AIMessage(contribution_text(statement))]
     return retold
 
 

@@ -17,11 +17,11 @@ from cognition.documents.extraction import UnreadableFile
 from cognition.errors import CognitionError, InvalidInput
 from cognition.identity import check_chat
 from cognition.ingestion.intake import open_intake
-from cognition.ingestion.media import NoTranscription, put_into_words, shown_as_it_is
-from cognition.ingestion.routing import Destination, destine, has_room_for_media, text_size
+from cognition.ingestion.media import NoTranscription, can_be_shown, transcribe
+from cognition.ingestion.routing import Destination, choose_destination, has_room_for_media, text_size
 from cognition.ingestion.scanned_pages import read_document
 from cognition.ingestion.summary import sum_up_source
-from cognition.ingestion.text_extraction import keep_words, write_text
+from cognition.ingestion.text_extraction import write_text, write_transcription
 from cognition.services import Services
 from cognition.state.ingestion import FileState, IngestedFile, IngestionOutput, IngestionState, Received
 from cognition.storage.disk.free_space import DiskFull
@@ -90,7 +90,7 @@ async def decide(state: FileState, runtime: Runtime[Context]) -> FileState:
     """Choose the file's destination by its size and the room in the context."""
     resource, services = await _begin("decide", state, runtime)
     destination = await asyncio.to_thread(
-        destine,
+        choose_destination,
         resource,
         fill=state["context_fill"],
         since=state["started_at"],
@@ -220,7 +220,7 @@ async def _read(resource: Resource, fill: float, services: Services, runtime: Ru
             return UNOPENED
         case "image" | "audio" | "video":
             registry = await services.registry()
-            if await asyncio.to_thread(shown_as_it_is, resource, fill, models) and await asyncio.to_thread(
+            if await asyncio.to_thread(can_be_shown, resource, fill, models) and await asyncio.to_thread(
                 has_room_for_media, resource, files, registry
             ):
                 return ""
@@ -228,8 +228,8 @@ async def _read(resource: Resource, fill: float, services: Services, runtime: Ru
             return await read_document(resource, files, models, runtime.stream_writer)
         case _:
             return await asyncio.to_thread(write_text, resource, files)
-    words = await put_into_words(resource, files.original(resource), models, runtime.stream_writer)
-    await asyncio.to_thread(keep_words, resource, files, words)
+    words = await transcribe(resource, files.original(resource), models, runtime.stream_writer)
+    await asyncio.to_thread(write_transcription, resource, files, words)
     return ""
 
 

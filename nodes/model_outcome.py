@@ -12,7 +12,7 @@ from cognition.errors import InvalidInput
 from cognition.levels import TRANSFER_TOOL
 from cognition.messages.history import STAMP
 from cognition.models.outcome import Answer, Failure
-from cognition.state.turn import Transfer, Turn, refused_transfer, with_answer, with_failure
+from cognition.state.turn import Transfer, Turn, transfer_error, with_answer, with_failure
 from cognition.text.truncate import shorten
 
 logger = logging.getLogger(__name__)
@@ -52,6 +52,6 @@ def _transfer(message: AIMessage, turn: Turn, runtime: Runtime[Context]) -> Tran
         if call["name"] == TRANSFER_TOOL:
             target: Any = call["args"].get("target_model")
             plan: Any = call["args"].get("transfer_plan")
-            if not refused_transfer(target, plan, turn, context.policy, context.services().settings):
+            if not transfer_error(target, plan, turn, context.policy, context.services().settings):
                 return Transfer(target=target, plan=plan, text=message.text.strip())
     return None

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from cognition.context import Context, context_of, identity_of
 from cognition.ingestion.media import media_block
 from cognition.levels import Level
-from cognition.messages.context_window import in_prompt
+from cognition.messages.context_window import turns_in_prompt
 from cognition.messages.history import split_turns
 from cognition.prompts.attachments import context_blocks
 from cognition.prompts.echo import memories_block, plan_block, system_prompt
@@ -37,7 +37,7 @@ async def prompt(state: EchoState, targets: tuple[Level, ...], runtime: Runtime[
     services = context.services()
     turn, perceived = state["turn"], state["perceived"]
     turns = split_turns(state["messages"])
-    kept = in_prompt(turns, services.settings.context_tokens)
+    kept = turns_in_prompt(turns, services.settings.context_tokens)
     environment = environment_block(
         turn,
         datetime.now().astimezone(),

@@ -8,7 +8,7 @@ from langgraph.prebuilt import ToolRuntime
 from cognition.context import Context, context_of
 from cognition.levels import TRANSFER_TOOL, Level
 from cognition.state.echo import EchoState
-from cognition.state.turn import refused_transfer
+from cognition.state.turn import transfer_error
 
 DESCRIPTION = """Hand this turn to a higher level of thought when the task needs more than you can give:
 several steps of reasoning, planning, code or mathematics, a careful weighing, or a failed attempt of yours.
@@ -31,9 +31,9 @@ async def new_cognitive_level(
     transfer = turn["transfer"]
     if transfer and transfer["target"] == target_model:
         return f"transferred to {target_model}"
-    return refused_transfer(
-        target_model, transfer_plan, turn, context.policy, context.services().settings
-    ) or ("Error: one transfer at a time; another one of this message was made.")
+    return transfer_error(target_model, transfer_plan, turn, context.policy, context.services().settings) or (
+        "Error: one transfer at a time; another one of this message was made."
+    )
 
 
 def level_tool(targets: Sequence[Level]) -> BaseTool:

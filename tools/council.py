@@ -78,7 +78,7 @@ def council_tool(graph: Graph) -> BaseTool:
         try:
             result = await _run(council, cast("CouncilInput", request), runtime)
         except InvalidCouncil as refusal:
-            return f"Error: {escape(refusal.told, quote=False)}", {}
+            return f"Error: {escape(refusal.for_model, quote=False)}", {}
         deliberation, report = result["deliberation"], result["report"]
         failed = "Error: nobody answered.\n" if deliberation["outcome"] == "failed" else ""
         return f"{failed}{block('council', report, note=DATA)}", deliberation

@@ -14,7 +14,7 @@ from cognition.council.request import HISTORY_DEPTH
 from cognition.delegation.assignment import Assignment
 from cognition.delegation.sub_agents import SubAgents
 from cognition.errors import InvalidInput
-from cognition.prompts.delegation import listed, reported
+from cognition.prompts.delegation import agents_text, report_text
 from cognition.skills.skill import Skill
 from cognition.skills.vault import Vault
 from cognition.state.echo import EchoState
@@ -94,7 +94,7 @@ class DelegationTools:
         """
         agents = self._agents(runtime)
         runs = context_of(runtime).services().agent_runs
-        return listed([(thread, runs.is_running(thread.key)) for thread in await agents.open_threads()])
+        return agents_text([(thread, runs.is_running(thread.key)) for thread in await agents.open_threads()])
 
     async def close_agent_session(self, sub_sid: str, runtime: Runtime) -> str:
         """Close a sub-agent and delete its thread permanently.
@@ -123,7 +123,7 @@ class DelegationTools:
         except InvalidInput as refusal:
             return f"Error: nothing was done. {_told(refusal)}", {}
         most = context_of(runtime).services().settings.delegate_max_calls
-        return reported(report, most), {"sub_sid": report.sub_sid, **report.outcome}
+        return report_text(report, most), {"sub_sid": report.sub_sid, **report.outcome}
 
     def _agents(self, runtime: Runtime) -> SubAgents:
         return SubAgents(self._graph, for_sub_agent(runtime))

@@ -13,7 +13,7 @@ from cognition.context import Context, context_of, identity_of
 from cognition.dates import read_period
 from cognition.errors import InvalidInput
 from cognition.memory.session.catalog import Listing, Source
-from cognition.memory.session.passages import Found, Passage
+from cognition.memory.session.passages import Passage, SearchResult
 from cognition.memory.session.store import MAX_TOKENS, SessionMemory
 from cognition.memory.validation import LONGEST_ID
 from cognition.storage.resources import Changes, Resource
@@ -140,7 +140,7 @@ async def _session(runtime: Runtime) -> SessionMemory:
     return await context_of(runtime).services().session()
 
 
-def _found(query: str, found: Found, *, everywhere: bool) -> str:
+def _found(query: str, found: SearchResult, *, everywhere: bool) -> str:
     note = _indexing(found.indexing)
     if not found.passages:
         nothing = (

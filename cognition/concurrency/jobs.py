@@ -30,11 +30,11 @@ class Jobs:
         task.add_done_callback(self._ended)
         return task
 
-    def is_at(self, id_: str) -> bool:
+    def is_busy(self, id_: str) -> bool:
         """Return True if a job works on this id."""
         return any(id_ in about for about in list(self._running.values()))
 
-    def at(self, ids: Iterable[str]) -> set[asyncio.Task[Any]]:
+    def jobs_on(self, ids: Iterable[str]) -> set[asyncio.Task[Any]]:
         """Return the jobs of the running event loop that work on any of these ids."""
         id_set = set(ids)
         return {task for task in self._of_this_loop() if self._running[task] & id_set}

@@ -13,7 +13,7 @@ class KeyedLocks:
         self._locks: dict[Hashable, Lock] = {}
 
     @asynccontextmanager
-    async def held(self, key: Hashable) -> AsyncIterator[None]:
+    async def lock(self, key: Hashable) -> AsyncIterator[None]:
         """Hold the lock of a key during the block; wait until it is free."""
         lock = self._locks.setdefault(key, Lock())
         while not lock.acquire(blocking=False):  # noqa: ASYNC110  # an asyncio.Event belongs to one loop

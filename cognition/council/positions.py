@@ -83,7 +83,7 @@ def latest(statements: Sequence[Statement]) -> list[Statement]:
     return list(stated.values())
 
 
-def as_given(statement: Statement) -> str:
+def contribution_text(statement: Statement) -> str:
     """Restore a contribution as its participant wrote it: the text and the JSON line at its end."""
     position = {key: statement[key] for key in ("stance", "position", "confidence")}
     line = json.dumps(position, ensure_ascii=False) if statement["stance"] else ""

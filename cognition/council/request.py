@@ -29,12 +29,12 @@ class InvalidCouncil(InvalidInput):
 
     Args:
         sentence: The message for people, which the server returns as the error of the run.
-        told: The message for models, if different; it may list the skills with their descriptions.
+        for_model: The message for models, if different; it may list the skills with their descriptions.
     """
 
-    def __init__(self, sentence: str, told: str = "") -> None:
+    def __init__(self, sentence: str, for_model: str = "") -> None:
         super().__init__(sentence)
-        self.told = told or sentence
+        self.for_model = for_model or sentence
 
 
 def question_of(request: CouncilInput) -> str:
@@ -107,7 +107,7 @@ def _with_available(reason: str, vault: Vault) -> InvalidCouncil:
     ids = ", ".join(skill.skill_id for skill in skills) or "none"
     return InvalidCouncil(
         f"{reason} Available skills: {ids}.",
-        told=f"{reason} {listed}Create a missing skill with forge_skill.",
+        for_model=f"{reason} {listed}Create a missing skill with forge_skill.",
     )
 
 

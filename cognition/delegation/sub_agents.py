@@ -285,7 +285,7 @@ async def _finish(work: asyncio.Task[DelegationState], saver: ThreadSaver) -> De
         await wait_despite_cancel(work)
         raise
     finally:
-        await saver.written()
+        await saver.wait_for_writes()
 
 
 def _emit(thread: AgentThread, notify: Notify, event: str, **fields: Any) -> None:

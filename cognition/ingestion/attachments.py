@@ -99,7 +99,7 @@ def clean_name(name: str, kind: str = "file", mime: str = "") -> str:
     return stem + suffix
 
 
-def attached(message: AnyMessage) -> list[dict[str, Any]]:
+def file_blocks(message: AnyMessage) -> list[dict[str, Any]]:
     """Return the content blocks of a user's message that are files, in order."""
     if not isinstance(message, HumanMessage) or isinstance(message.content, str):
         return []
@@ -111,7 +111,7 @@ def with_references(message: HumanMessage, references: Sequence[str]) -> HumanMe
 
     Args:
         message: A user's message.
-        references: One text for each block that `attached` returns, in the same order.
+        references: One text for each block that `file_blocks` returns, in the same order.
     """
     texts = iter(references)
     content = [

@@ -34,7 +34,7 @@ async def ingest_batch(
     jobs = services.jobs
     registry = await services.registry()
     registered = [await asyncio.to_thread(registry.get, user_id, id_) for id_ in dict.fromkeys(ids)]
-    pending = [row.id for row in registered if row and not row.settled and not jobs.is_at(row.id)]
+    pending = [row.id for row in registered if row and not row.settled and not jobs.is_busy(row.id)]
     events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
     work = _run(graph, services, user_id, chat_id, pending, events)
     job = jobs.start(work, f"ingestion in chat {chat_id}", pending)
@@ -69,7 +69,7 @@ async def _embedding_progress(services: Services, user_id: str, chat_id: str, id
     session, jobs = await services.session(), services.jobs
     embedding: asyncio.Task[Any] | None = None
     while True:
-        busy = any(jobs.is_at(id_) for id_ in ids)
+        busy = any(jobs.is_busy(id_) for id_ in ids)
         sources = [await session.source(user_id, chat_id, id_) for id_ in ids]
         indexing = [source for source in sources if source and source.state == "INDEXING"]
         if not busy and (not indexing or (embedding is not None and embedding.done())):
@@ -85,7 +85,7 @@ async def _embedding_progress(services: Services, user_id: str, chat_id: str, id
             }
         if embedding is None or embedding.done():
             # A job, so that embedding continues if the caller stops iterating.
-            embedding = jobs.start(session.indexed(), f"embedding for chat {chat_id}")
+            embedding = jobs.start(session.wait_until_indexed(), f"embedding for chat {chat_id}")
         await asyncio.wait({embedding}, timeout=POLL_SECONDS)
         if busy:
             await asyncio.sleep(POLL_SECONDS)

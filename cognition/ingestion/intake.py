@@ -97,7 +97,7 @@ class Intake:
             raise FileRejected(msg) from error
         return resource, new
 
-    def taken(self, user_id: str, chat_id: str, resource_id: str) -> Resource:
+    def existing(self, user_id: str, chat_id: str, resource_id: str) -> Resource:
         """Return a resource that the chat already has.
 
         Raises:
@@ -149,7 +149,7 @@ class Intake:
         return Received(name=attachment.name, resource_id=resource.id, known=resource.settled, error="")
 
     def _receive_existing(self, user_id: str, chat_id: str, resource_id: str) -> Received:
-        resource = self.taken(user_id, chat_id, resource_id)
+        resource = self.existing(user_id, chat_id, resource_id)
         # A resource in the prompt is routed again: the context may have become too full for it.
         known = resource.settled and resource.status != "PUT_IN_CONTEXT"
         return Received(name=resource.name, resource_id=resource.id, known=known, error="")

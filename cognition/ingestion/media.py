@@ -38,7 +38,7 @@ class NoTranscription(CognitionError):
     """A file that no model transcribed. The message says why and what to do."""
 
 
-def shown_as_it_is(resource: Resource, fill: float, models: Models) -> bool:
+def can_be_shown(resource: Resource, fill: float, models: Models) -> bool:
     """Return True if a file is small enough to send and models of all levels can read it. Blocking.
 
     Rehearsed levels do not count: they cannot read files.
@@ -74,7 +74,7 @@ def media_block(resource: Resource, content: bytes) -> dict[str, Any]:
     }
 
 
-async def put_into_words(
+async def transcribe(
     resource: Resource, path: Path, models: Models, notify: Notify, pages: Sequence[int] = ()
 ) -> str:
     """Return a transcription of an image, recording, video or scan by the distillation model.

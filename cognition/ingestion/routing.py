@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from cognition.ingestion.media import shown_as_it_is
+from cognition.ingestion.media import can_be_shown
 from cognition.ingestion.text_extraction import text_preview
 from cognition.messages.context_window import ADVISED_FROM, TRIMMED_FROM
 from cognition.models.client import Models
@@ -20,7 +20,7 @@ MEDIA_TOKENS: Final = 258
 """Estimated tokens of a media file: Gemini's count for one image tile."""
 
 
-def destine(
+def choose_destination(
     resource: Resource, *, fill: float, since: float, files: Files, registry: ResourceTable, models: Models
 ) -> Destination:
     """Choose the destination of a file; if it is the prompt, register the file there. Blocking.
@@ -34,7 +34,7 @@ def destine(
         models: The models of all levels and their settings.
     """
     size = text_size(resource, files)
-    if size is None and (resource.error or not shown_as_it_is(resource, fill, models)):
+    if size is None and (resource.error or not can_be_shown(resource, fill, models)):
         return "register_only"
     if size is not None and resource.resource_type in ("image", "audio", "video"):
         return "vectorize"  # the prompt shows the transcription as a summary

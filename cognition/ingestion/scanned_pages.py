@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from cognition.documents.extraction import DOCUMENT_THREADS, UnreadableFile
-from cognition.ingestion.media import NoTranscription, put_into_words
+from cognition.ingestion.media import NoTranscription, transcribe
 from cognition.ingestion.text_extraction import ScannedPages, page_label, write_text
 from cognition.models.client import Models
 from cognition.models.retry import Notify
@@ -41,7 +41,7 @@ async def read_document(resource: Resource, files: Files, models: Models, notify
     except ScannedPages as error:
         scans = error
     try:
-        transcription = await put_into_words(resource, files.original(resource), models, notify, scans.apart)
+        transcription = await transcribe(resource, files.original(resource), models, notify, scans.apart)
     except (UnreadableFile, NoTranscription) as reason:
         if not scans.beside_text:
             raise

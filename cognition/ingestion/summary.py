@@ -74,7 +74,7 @@ async def _excerpts(resource: Resource, services: Services) -> tuple[list[str], 
         indexes = sample_indexes(source.chunks)
     else:
         indexes = sample_indexes(source.chunks, UNEMBEDDED_CANDIDATES)
-    fragments = await session.fragments(*key, indexes)
+    fragments = await session.chunks(*key, indexes)
     settings = services.settings
     embedder = await asyncio.to_thread(load_embedder, settings.session_embedding, settings.home)
     if is_embedded:

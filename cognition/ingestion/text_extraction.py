@@ -79,7 +79,7 @@ def page_label(pages: Sequence[int]) -> str:
     return f"{'Pages' if len(pages) > 1 else 'Page'} {ranges}{', …' if len(spans) > MAX_SPANS else ''}"
 
 
-def keep_words(resource: Resource, files: Files, words: str) -> None:
+def write_transcription(resource: Resource, files: Files, words: str) -> None:
     """Store a model's transcription of a file as its text. Blocking."""
     with files.writing_text(resource) as text_path:
         text_path.write_text(words, encoding="utf-8", errors="replace")

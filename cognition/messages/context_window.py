@@ -37,7 +37,7 @@ def filled(messages: Sequence[AnyMessage], window: int) -> float:
     return sum(map(message_tokens, since)) / window
 
 
-def in_prompt(turns: list[list[AnyMessage]], window: int) -> list[list[AnyMessage]]:
+def turns_in_prompt(turns: list[list[AnyMessage]], window: int) -> list[list[AnyMessage]]:
     """Return the newest turns that take less than 60 % of the context; always keep the last one.
 
     The cut depends only on the thread and moves only when 60 % is reached again, so that turns which left the

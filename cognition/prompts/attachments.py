@@ -48,7 +48,7 @@ def reference_block(resource: Resource) -> str:
     return block("attachment", resource.name, mime_type=resource.mime, resource_id=resource.id)
 
 
-def refusal_block(reason: str) -> str:
+def rejection_block(reason: str) -> str:
     """Return the block that replaces a rejected attachment in a stored message.
 
     Args:

@@ -97,7 +97,7 @@ def notes_block(summary: str) -> str:
     )
 
 
-def reported(report: Report, most: int) -> str:
+def report_text(report: Report, most: int) -> str:
     """Render a report for the caller. The status comes first, because a long result may be moved to session memory.
 
     Args:
@@ -117,7 +117,7 @@ def reported(report: Report, most: int) -> str:
     return "\n".join(filter(None, parts))
 
 
-def listed(threads: Sequence[tuple[AgentThread, bool]]) -> str:
+def agents_text(threads: Sequence[tuple[AgentThread, bool]]) -> str:
     """Render the sub-agents of a chat for a model.
 
     Args:

@@ -29,14 +29,14 @@ from cognition.skills.skill import (
     tidy_id,
 )
 from cognition.storage.disk.atomic import write_atomically
-from cognition.storage.disk.safe_names import folder_of_user
+from cognition.storage.disk.safe_names import folder_name
 
 __all__ = ["InvalidSkill", "Skill", "SkillSaveResult", "UnreadableSkill", "Vault", "parse_skill_metadata"]
 
 SHIPPED: Final = Path(__file__).parents[2] / "skills"
 """The folder of the shipped skills, next to this package in a checkout and in an installed wheel."""
 
-FILE: Final = "SKILL.md"
+SKILL_FILE: Final = "SKILL.md"
 """The file of a skill in its folder."""
 
 MAX_BYTES: Final = 131_072
@@ -88,7 +88,7 @@ class Vault:
 
     def __init__(self, home: Path, user_id: str) -> None:
         self._home = home
-        self._user = folder_of_user(user_id)
+        self._user = folder_name(user_id)
 
     @property
     def folder(self) -> Path:
@@ -210,8 +210,8 @@ class Vault:
     def _file(self, skill_id: str, origin: SkillOrigin) -> Path:
         check_id(skill_id)
         if origin == "shipped":
-            return SHIPPED / skill_id / FILE
-        return self._confined("skills", skill_id, FILE)
+            return SHIPPED / skill_id / SKILL_FILE
+        return self._confined("skills", skill_id, SKILL_FILE)
 
     def _version(self, skill_id: str, number: int) -> Path:
         return self._confined("versions", skill_id, f"{number}.md")
@@ -249,7 +249,7 @@ def read_folder(folder: Path, origin: SkillOrigin) -> Skill:
     Raises:
         InvalidSkill: If the folder does not contain a valid skill.
     """
-    return read_skill(_text(folder / FILE), folder.name, origin)
+    return read_skill(_text(folder / SKILL_FILE), folder.name, origin)
 
 
 def _folders(root: Path) -> list[str]:
@@ -272,15 +272,15 @@ def _known(skill_id: str, origins: dict[str, SkillOrigin]) -> str:
 
 def _text(path: Path) -> str:
     if not path.is_file():
-        msg = f"the folder has no file {FILE}: add one, or remove the folder."
+        msg = f"the folder has no file {SKILL_FILE}: add one, or remove the folder."
         raise InvalidSkill(msg)
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        msg = f"{FILE} has more than {MAX_BYTES:,} bytes: shorten it."
+        msg = f"{SKILL_FILE} has more than {MAX_BYTES:,} bytes: shorten it."
         raise InvalidSkill(msg)
     try:
         return data.decode()
     except UnicodeDecodeError:
-        msg = f"{FILE} is not valid UTF-8: save it as UTF-8."
+        msg = f"{SKILL_FILE} is not valid UTF-8: save it as UTF-8."
         raise InvalidSkill(msg) from None

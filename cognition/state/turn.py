@@ -142,7 +142,7 @@ def open_targets(turn: Turn, policy: Policy, settings: Settings) -> tuple[Level,
     return targets(turn["level"], policy) if turn["transfers"] < settings.max_transfers else ()
 
 
-def refused_transfer(target: object, plan: object, turn: Turn, policy: Policy, settings: Settings) -> str:
+def transfer_error(target: object, plan: object, turn: Turn, policy: Policy, settings: Settings) -> str:
     """Return the error message for an invalid transfer, addressed to the model; empty if it is valid."""
     allowed = open_targets(turn, policy, settings)
     if not allowed:

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 
 from cognition.errors import InvalidInput
 from cognition.identity import check_chat
-from cognition.storage.disk.safe_names import folder_of_user
+from cognition.storage.disk.safe_names import folder_name
 from cognition.storage.resources import Resource
 
 COPY_BYTES: Final = 1 << 20
@@ -137,7 +137,7 @@ class Files:
 
     def _chat_folder(self, user_id: str, chat_id: str) -> Path:
         check_chat(user_id, chat_id)
-        return self._home / "files" / folder_of_user(user_id) / folder_of_user(chat_id)
+        return self._home / "files" / folder_name(user_id) / folder_name(chat_id)
 
 
 @contextmanager

@@ -23,6 +23,6 @@ def block(tag: str, body: str, **attributes: str) -> str:
     return f"<{tag}{head}>\n{escape(body, quote=False)}\n</{tag}>"
 
 
-def unblocked(text: str) -> str:
+def strip_blocks(text: str) -> str:
     """Return a text written for a model in a form for people: without block tags and escapes."""
     return unescape(TAG.sub("", text)).strip()

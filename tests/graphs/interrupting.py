@@ -66,7 +66,7 @@ async def outcome(services: Services) -> dict[str, Any]:
         "rows": [(row.name, row.status, row.summary, row.chunks, row.error) for row in rows],
         "texts": [services.files.text(row).read_text() == TEXT for row in rows],
         "sources": [(source.chunks, source.state) for source in listing.sources],
-        "chunks": [chunk.text for place in places for chunk in await session.fragments(*place)],
+        "chunks": [chunk.text for place in places for chunk in await session.chunks(*place)],
         "vectors": [len(await session.vectors(*place)) for place in places],
         "files": len([path for path in (services.settings.home / "files").rglob("*") if path.is_file()]),
     }

@@ -37,8 +37,8 @@ async def test_p77_fewer_than_two_different_participants_are_rejected(
     assert message in str(raised.value)
     assert "Available skills: architect, " in str(raised.value)
     assert "\n" not in str(raised.value)
-    assert "\n- researcher: " in raised.value.told
-    assert "forge_skill" in raised.value.told
+    assert "\n- researcher: " in raised.value.for_model
+    assert "forge_skill" in raised.value.for_model
     assert rehearsal.requests == []
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cognition.prompts.delegation import reported
+from cognition.prompts.delegation import report_text
 from cognition.rehearsal import RehearsalServer, Reply
 from cognition.services import Services
 from tests.conftest import LITE
@@ -37,4 +37,4 @@ async def test_p74_a_question_that_was_cut_off_is_still_asked(
     rehearsal.script(LITE, [Reply(text="Nearly.\n\nQUESTION: which of the two", failure="max_tokens")])
     report = await delegate(services, "Draft the notice.")
     assert report.outcome["status"] == "pending_question"
-    assert "<question>\nwhich of the two\n</question>" in reported(report, 25)
+    assert "<question>\nwhich of the two\n</question>" in report_text(report, 25)

@@ -10,7 +10,7 @@ from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
 from cognition.delegation.management import resume_agent
 from cognition.errors import InvalidInput
-from cognition.prompts.delegation import listed
+from cognition.prompts.delegation import agents_text
 from cognition.rehearsal import Call, RehearsalServer, Reply
 from cognition.services import Services
 from cognition.storage.agent_threads import AgentThread
@@ -27,8 +27,8 @@ async def test_an_interrupted_agent_is_listed_and_resumed(
     rehearsal.script(LITE, [Reply(calls=[LOOK]), Reply(text="Eight.")])
     thread = await cut_off(services, "Count them")
     assert not services.agent_runs.is_running(thread.key)
-    assert "interrupted" in listed([(thread, services.agent_runs.is_running(thread.key))])
-    assert "answered: nothing yet" in listed([(thread, False)])
+    assert "interrupted" in agents_text([(thread, services.agent_runs.is_running(thread.key))])
+    assert "answered: nothing yet" in agents_text([(thread, False)])
     report = await agents(services).resume(thread.sub_sid)
     assert report.outcome == {"status": "success", "text": "Eight.", "level": "MODEL_LITE", "calls": 1}
     assert len(rehearsal.requests) == 2, "the call before the interruption is not repeated"

@@ -13,7 +13,7 @@ from cognition.concurrency.exclusive_runs import RunBusy
 from cognition.context import BoundContext
 from cognition.delegation.assignment import Assignment
 from cognition.delegation.sub_agents import UnknownAgent
-from cognition.prompts.delegation import MOST_LISTED, listed
+from cognition.prompts.delegation import MOST_LISTED, agents_text
 from cognition.rehearsal import Call, RehearsalServer, Reply, Request
 from cognition.services import Services
 from cognition.storage.agent_threads import AgentThread
@@ -235,7 +235,7 @@ async def test_a_long_list_of_agents_is_shortened_with_a_note(services: Services
     for number in range(MOST_LISTED + 5):
         thread = AgentThread(user_id="ada", chat_id="c", sub_sid=f"dlg_{number}", role="agent")
         await asyncio.to_thread(threads.begin, thread, f"Task {number}")
-    text = listed([(thread, False) for thread in await agents(services).open_threads()])
+    text = agents_text([(thread, False) for thread in await agents(services).open_threads()])
     assert text.count("asked: Task") == MOST_LISTED
     assert "dlg_34" in text
     assert "- dlg_4 " not in text

@@ -127,7 +127,7 @@ async def test_p21_a_tool_that_raises_is_told_to_the_model_and_the_thread_works_
         LITE, [Reply(text="Hello."), call, Reply(text="Your disk is full."), Reply(text="Fine.")]
     )
     await echo.ainvoke(ask("Hi"), config, context=context)
-    monkeypatch.setattr("cognition.storage.disk.free_space.LEAST_BYTES", 1 << 62)
+    monkeypatch.setattr("cognition.storage.disk.free_space.MIN_FREE_BYTES", 1 << 62)
     messages = (await echo.ainvoke(ask("I live in Lyon."), config, context=context))["messages"]
     assert "MB free" in messages[-2].text
     assert messages[-2].status == "error"

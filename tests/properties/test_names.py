@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cognition.storage.disk.safe_names import LONGEST, RESERVED, folder_of_user
+from cognition.storage.disk.safe_names import LONGEST, RESERVED, folder_name
 
 users = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 look_alikes = st.text("aA_-5f. é/", min_size=1).filter(str.strip)
@@ -17,7 +17,7 @@ look_alikes = st.text("aA_-5f. é/", min_size=1).filter(str.strip)
 @example("é", "e\u0301")
 @example("x" * (LONGEST + 1), "x" * (LONGEST + 2))
 def test_p47_no_two_users_share_a_folder_on_a_file_system_that_ignores_case(one: str, other: str) -> None:
-    names = [folder_of_user(user).casefold() for user in (one, other)]
+    names = [folder_name(user).casefold() for user in (one, other)]
     assert (names[0] == names[1]) is (one == other)
 
 
@@ -26,7 +26,7 @@ def test_p47_no_two_users_share_a_folder_on_a_file_system_that_ignores_case(one:
 @example("C:\\users\0")
 @example("é" * 300)
 def test_p79_a_users_folder_is_a_plain_name(user: str) -> None:
-    name = folder_of_user(user)
+    name = folder_name(user)
     assert re.fullmatch(r"[a-z0-9_-]{1,120}", name)
     assert name not in RESERVED
 
@@ -34,4 +34,4 @@ def test_p79_a_users_folder_is_a_plain_name(user: str) -> None:
 @pytest.mark.parametrize("user", ["", "  ", "\n", None, "\ud800"])
 def test_p47_an_invalid_user_has_no_folder(user: str) -> None:
     with pytest.raises(ValueError, match="Invalid user"):
-        folder_of_user(user)
+        folder_name(user)

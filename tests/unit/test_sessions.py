@@ -231,7 +231,7 @@ async def test_closing_the_event_stream_does_not_stop_the_work(
             if event.get("step") in ("sum_up", "embed"):
                 break
     await services.jobs.finish()
-    await session.indexed()
+    await session.wait_until_indexed()
     source = await session.source("ada", "one", resource.id)
     assert source
     assert (source.state, source.embedded) == ("READY", source.chunks)

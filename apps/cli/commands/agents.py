@@ -12,7 +12,7 @@ from apps.cli.client.connect import open_client, run_once
 from apps.cli.terminal.view import decode_argument, notice_line, print_result, printable
 from cognition.levels import Policy
 from cognition.settings import process_settings
-from cognition.text.blocks import unblocked
+from cognition.text.blocks import strip_blocks
 from cognition.text.plural import pluralize
 
 
@@ -43,7 +43,7 @@ def resume(user: str, sub_sid: str, text: str, policy: Policy | None, *, as_json
     report = asyncio.run(_resume(user, sub_sid, decode_argument(text), policy))
     parts = [
         f"{report['sub_sid']} · {report['status'].replace('_', ' ')}",
-        unblocked(report["note"]),
+        strip_blocks(report["note"]),
         report["text"],
     ]
     print_result(report, "\n\n".join(filter(None, parts)), as_json=as_json)

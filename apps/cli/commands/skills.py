@@ -12,7 +12,7 @@ from apps.cli.terminal.view import decode_argument, printable
 from cognition.errors import InvalidInput
 from cognition.settings import process_settings
 from cognition.skills.skill import InvalidSkill, Skill
-from cognition.skills.vault import FILE, UnreadableSkill, Vault, read_folder
+from cognition.skills.vault import SKILL_FILE, UnreadableSkill, Vault, read_folder
 
 ORIGINS = {"shipped": "shipped", "user": "your own"}
 
@@ -110,7 +110,7 @@ def _vault(user: str) -> Vault:
 
 
 def _checked(path: Path) -> Skill | UnreadableSkill:
-    folder = (path.parent if path.name == FILE else path).resolve()
+    folder = (path.parent if path.name == SKILL_FILE else path).resolve()
     try:
         return read_folder(folder, "user")
     except InvalidSkill as error:

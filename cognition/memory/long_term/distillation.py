@@ -91,8 +91,8 @@ class Distiller:
         try:
             filing = Filing.model_validate_json(_json(answer))
         except ValidationError:
-            return Classification(derived_id(fact), [], judged_origin(fact, turns), distilled=False)
-        origin = filing.origin or judged_origin(fact, turns)
+            return Classification(derived_id(fact), [], guess_origin(fact, turns), distilled=False)
+        origin = filing.origin or guess_origin(fact, turns)
         return Classification(filing.memory_id, filing.tags, origin, distilled=True)
 
     async def judge(self, older: str, newer: str) -> Verdict:
@@ -137,7 +137,7 @@ def window_text(turns: Sequence[AnyMessage]) -> str:
     return "\n".join(lines)[-WINDOW_CHARACTERS:]
 
 
-def judged_origin(fact: str, turns: Sequence[AnyMessage]) -> Origin:
+def guess_origin(fact: str, turns: Sequence[AnyMessage]) -> Origin:
     """Return the origin of a fact based on its words: the user's if the user wrote most of them."""
     texts = [message.text for message in turns if isinstance(message, HumanMessage)]
     words, user_words = _words(fact), {word for text in texts for word in _words(text)}

@@ -101,7 +101,7 @@ class Writer:
         """
         level = checked_importance(importance)
         fact, artifact_name = checked_fact(fact), checked_name(artifact_name)
-        async with self._locks.held(user_id):
+        async with self._locks.lock(user_id):
             same = await self._with_text(user_id, fact)
             if same and same.memory_id in shown:
                 return WriteResult(same, "known")
@@ -133,7 +133,7 @@ class Writer:
         Raises:
             InvalidInput: If the memory has no older text.
         """
-        async with self._locks.held(user_id):
+        async with self._locks.lock(user_id):
             records = await self._collection.retrieve(user_id, [point_id(user_id, memory_id)])
             if not records:
                 return None
@@ -144,7 +144,7 @@ class Writer:
 
     async def delete(self, user_id: str, memory_id: str) -> bool:
         """Delete a memory permanently, after waiting for a running write that could store it again."""
-        async with self._locks.held(user_id):
+        async with self._locks.lock(user_id):
             return bool(await self._collection.delete(Filter(user_id, ids=[point_id(user_id, memory_id)])))
 
     async def _decide(self, new: Memory, vector: Vector, same: Memory | None) -> _Decision:

@@ -82,7 +82,7 @@ class Conversation:
         """
         check_chat(user_id, chat_id)
         catalogue = self._versions.catalogue
-        async with self._locks.held((user_id, chat_id)):
+        async with self._locks.lock((user_id, chat_id)):
             known = await asyncio.to_thread(catalogue.turns, user_id, chat_id)
             new = [exchange for exchange in exchanges(messages) if exchange.message_id not in known]
             if new:

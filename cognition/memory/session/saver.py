@@ -75,7 +75,7 @@ class Saver:
             InvalidInput: If the text is blank, or the source was deleted meanwhile.
         """
         key = (source.user_id, source.chat_id, source.source_id)
-        async with self._locks.held(key):
+        async with self._locks.lock(key):
             measured = await asyncio.to_thread(measure, text)
             if not measured.preview:
                 msg = "The text is empty: there is nothing to save."

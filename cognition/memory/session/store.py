@@ -14,7 +14,7 @@ from cognition.memory.session.catalog import Listing, Snapshot, Source, SourceTa
 from cognition.memory.session.chunk import SourceChunk, collection_spec, point_id
 from cognition.memory.session.conversation import CONVERSATION, Conversation
 from cognition.memory.session.indexer import Indexer
-from cognition.memory.session.passages import Found, passages
+from cognition.memory.session.passages import SearchResult, passages
 from cognition.memory.session.ranking import rerank, top_candidates
 from cognition.memory.session.saver import Progress, Saver, SaveResult, checked_writable_id
 from cognition.memory.session.versions import VersionedPoints
@@ -115,7 +115,7 @@ class SessionMemory:
         limit: int = 20,
         period: Period | None = None,
         max_tokens: int = MAX_TOKENS,
-    ) -> Found:
+    ) -> SearchResult:
         """Search for passages by meaning and words.
 
         Args:
@@ -142,7 +142,7 @@ class SessionMemory:
         with self._versions.in_use():
             view = await self._view(user_id, scope, source_id)
             if not view.sources:
-                return Found([], 0, 0, [])
+                return SearchResult([], 0, 0, [])
             chats = {"chat_id": scope} if scope else {}
             where = Filter(
                 user_id,
@@ -160,7 +160,7 @@ class SessionMemory:
             records = await self._collection.retrieve(user_id, list(best))
         hits = [(SourceChunk.from_payload(record.payload), best[record.id]) for record in records]
         merged, omitted = passages(await asyncio.to_thread(rerank, query, hits), max_tokens)
-        return Found(merged, omitted, view.sources, view.indexing)
+        return SearchResult(merged, omitted, view.sources, view.indexing)
 
     async def sources(
         self,
@@ -189,7 +189,7 @@ class SessionMemory:
         sources = await asyncio.to_thread(self._catalogue.visible, user_id, chat_id, checked_id(source_id))
         return sources[0] if sources else None
 
-    async def fragments(
+    async def chunks(
         self, user_id: str, chat_id: str, source_id: str, indexes: Sequence[int]
     ) -> list[SourceChunk]:
         """Return the chunks of a source with these numbers, in this order."""
@@ -232,7 +232,7 @@ class SessionMemory:
         await self._versions.clear()
         return chunks or 0
 
-    async def indexed(self) -> None:
+    async def wait_until_indexed(self) -> None:
         """Wait until all large sources are embedded."""
         await self._indexer.finish()
 

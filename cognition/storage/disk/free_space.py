@@ -6,7 +6,7 @@ from typing import Final
 
 from cognition.errors import Unavailable
 
-LEAST_BYTES: Final = 32 << 20
+MIN_FREE_BYTES: Final = 32 << 20
 """Free bytes required for a write: more than the largest single write, plus a margin for other programs."""
 
 
@@ -14,19 +14,19 @@ class DiskFull(Unavailable):
     """Not enough disk space to write safely. The message names the folder; nothing was changed."""
 
 
-def require_room(folder: Path) -> None:
+def require_free_space(folder: Path) -> None:
     """Check that there is enough disk space to write safely. Blocking.
 
     Args:
         folder: The folder to write to; need not exist yet.
 
     Raises:
-        DiskFull: If less than `LEAST_BYTES` is free.
+        DiskFull: If less than `MIN_FREE_BYTES` is free.
     """
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if (free := shutil.disk_usage(existing).free) < LEAST_BYTES:
+    if (free := shutil.disk_usage(existing).free) < MIN_FREE_BYTES:
         msg = (
-            f"Not enough disk space for {str(folder)!r}: {free >> 20} MB free, {LEAST_BYTES >> 20} MB "
+            f"Not enough disk space for {str(folder)!r}: {free >> 20} MB free, {MIN_FREE_BYTES >> 20} MB "
             "needed. Free some space and try again; nothing was changed."
         )
         raise DiskFull(msg)

@@ -17,7 +17,7 @@ LONGEST: Final = 120
 """Maximum characters of a name; most file systems allow 255 bytes."""
 
 
-def folder_of_user(user_id: str) -> str:
+def folder_name(user_id: str) -> str:
     """Return the folder name for a user id, unique even on file systems that ignore case.
 
     Lowercase letters, digits and hyphens are kept, so the user `local` gets the folder `local`; every other

@@ -100,7 +100,7 @@ class ThreadSaver(AsyncSqliteSaver):
         await wait_despite_cancel(writing)
 
     @uninterruptible
-    async def written(self) -> None:
+    async def wait_for_writes(self) -> None:
         """Wait for pending writes: a cancelled run does not wait for the writes of its last steps."""
         if self._writing:
             await asyncio.wait(list(self._writing))

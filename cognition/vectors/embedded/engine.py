@@ -16,7 +16,7 @@ import qdrant_edge as edge
 from cognition.concurrency.tasks import wait_despite_cancel
 from cognition.identity import check_user
 from cognition.storage.disk.folder_lock import FolderLock
-from cognition.storage.disk.free_space import require_room
+from cognition.storage.disk.free_space import require_free_space
 from cognition.vectors.embedded import requests
 from cognition.vectors.embedded.shard import open_shard
 from cognition.vectors.port import (
@@ -222,7 +222,7 @@ class EmbeddedCollection:
         self._update(edge.UpdateOperation.update_vectors(changed, own))
 
     def _update(self, operation: edge.UpdateOperation) -> None:
-        require_room(self._folder)  # writing to mapped files on a full disk would kill the process
+        require_free_space(self._folder)  # writing to mapped files on a full disk would kill the process
         self.shard.update(operation)
 
     def _count(self, where: Filter) -> int:

@@ -9,7 +9,7 @@ from typing import Final
 import qdrant_edge as edge
 
 from cognition.embedding import Stamp
-from cognition.storage.disk.free_space import require_room
+from cognition.storage.disk.free_space import require_free_space
 from cognition.vectors.port import TENANT, CollectionSpec, CorruptStore, StampMismatch
 
 STAMP_FILE: Final = "stamp.json"
@@ -32,7 +32,7 @@ def open_shard(folder: Path, spec: CollectionSpec) -> edge.EdgeShard:
     """
     if not folder.exists():
         _create(folder, spec)
-    require_room(folder)
+    require_free_space(folder)
     try:
         stored = Stamp(**json.loads((folder / STAMP_FILE).read_bytes()))
     except (OSError, ValueError, TypeError) as error:
@@ -47,7 +47,7 @@ def open_shard(folder: Path, spec: CollectionSpec) -> edge.EdgeShard:
 
 def _create(folder: Path, spec: CollectionSpec) -> None:
     """Create the shard in a temporary folder, then rename it: a crash leaves no incomplete shard."""
-    require_room(folder.parent)
+    require_free_space(folder.parent)
     temporary = folder.with_suffix(".new")
     shutil.rmtree(temporary, ignore_errors=True)
     (temporary / SHARD_FOLDER).mkdir(parents=True)

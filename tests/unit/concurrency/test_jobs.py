@@ -23,10 +23,10 @@ async def test_finish_waits_for_what_runs_and_for_what_that_starts() -> None:
         done.append("first")
 
     jobs.start(first(), "first", ["a file"])
-    assert jobs.is_at("a file")
+    assert jobs.is_busy("a file")
     await jobs.finish()
     assert done == ["first", "second"]
-    assert not jobs.is_at("a file")
+    assert not jobs.is_busy("a file")
 
 
 async def test_a_failure_is_logged_and_stops_nothing_else(caplog: pytest.LogCaptureFixture) -> None:

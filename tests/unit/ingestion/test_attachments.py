@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from cognition.ingestion.attachments import attached, clean_name, read_attachment, with_references
+from cognition.ingestion.attachments import clean_name, file_blocks, read_attachment, with_references
 from cognition.storage.files import FileRejected
 
 MIB = 1 << 20
@@ -115,9 +115,9 @@ def test_the_files_of_a_message_give_way_to_references_under_the_same_id() -> No
     message = HumanMessage(
         ["Look: ", image, {"type": "text", "text": "and"}, {**image, "extras": {}}], id="m"
     )
-    assert attached(message) == [image, {**image, "extras": {}}]
+    assert file_blocks(message) == [image, {**image, "extras": {}}]
     replaced = with_references(message, ["first", "second"])
     assert (replaced.id, replaced.text) == ("m", "Look: firstandsecond")
     assert DATA not in str(replaced)
-    assert attached(HumanMessage("no file")) == []
+    assert file_blocks(HumanMessage("no file")) == []
     assert with_references(HumanMessage("no file", id="n"), []).text == "no file"

@@ -125,7 +125,7 @@ def test_p61_a_damaged_archive_is_taken_as_one_and_the_files_beside_it_are_too(
     received = intake.receive("ada", "c", {"path": str(root), "recursive": True})
     assert [one["error"] for one in received] == [""] * 4
     (damaged,) = (one for one in received if one["name"] == "Z.epub")
-    assert intake.taken("ada", "c", damaged["resource_id"]).mime == "application/zip"
+    assert intake.existing("ada", "c", damaged["resource_id"]).mime == "application/zip"
 
 
 def test_p60_the_same_content_under_another_name_is_the_same_resource(open_intake: Open) -> None:

@@ -2,7 +2,7 @@
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from cognition.messages.context_window import TRIMMED_FROM, TRIMMED_TO, filled, in_prompt
+from cognition.messages.context_window import TRIMMED_FROM, TRIMMED_TO, filled, turns_in_prompt
 from cognition.messages.history import message_tokens
 
 
@@ -32,7 +32,7 @@ def test_turns_leave_at_60_percent_and_the_start_of_the_prompt_then_stays_the_sa
     beginnings: list[int] = []
     for number in range(60):
         turns.append([HumanMessage(f"{number} " + "x" * 800), answer(300)])
-        kept = in_prompt(turns, window)
+        kept = turns_in_prompt(turns, window)
         used = sum(message_tokens(message) for turn in kept for message in turn)
         assert kept == turns[-len(kept) :]
         assert used < TRIMMED_FROM * window
@@ -45,5 +45,5 @@ def test_turns_leave_at_60_percent_and_the_start_of_the_prompt_then_stays_the_sa
 
 def test_the_newest_turn_stays_however_long() -> None:
     turns: list[list[AnyMessage]] = [[HumanMessage("x" * 9_000)] for _ in range(3)]
-    assert in_prompt(turns, 1_000) == turns[-1:]
-    assert in_prompt([], 1_000) == []
+    assert turns_in_prompt(turns, 1_000) == turns[-1:]
+    assert turns_in_prompt([], 1_000) == []

@@ -128,7 +128,7 @@ async def test_a_full_disk_rejects_writes_that_would_kill_the_process(
     engine = await asyncio.to_thread(open_engine, tmp_path)
     collection = await engine.collection(collection_spec(STAMP))
     await collection.upsert([point("kept")])
-    monkeypatch.setattr("cognition.storage.disk.free_space.LEAST_BYTES", 1 << 62)
+    monkeypatch.setattr("cognition.storage.disk.free_space.MIN_FREE_BYTES", 1 << 62)
     kept = Filter("ada")
     for write in (
         collection.upsert([point("new")]),

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from cognition.memory.long_term.distillation import (
     DISTILLED,
     WINDOW_CHARACTERS,
-    judged_origin,
+    guess_origin,
     turn_window,
     window_text,
 )
@@ -77,13 +77,11 @@ def test_attachments_appear_by_name_and_the_newest_part_is_kept() -> None:
 
 def test_without_a_model_a_fact_is_the_users_if_they_used_its_words() -> None:
     messages = [HumanMessage("By the way, I moved to Lyon last year!")]
-    assert judged_origin("I moved to Lyon.", messages) == "user"
-    assert judged_origin("The user's password is hunter2.", messages) == "assistant"
-    assert judged_origin("I moved to Lyon.", [AIMessage("So you moved to Lyon.")]) == "assistant"
-    assert judged_origin("!!!", messages) == "assistant"
-    assert judged_origin("我住在里昂", [HumanMessage("请记住我住在里昂")]) == "user", (
-        "a script without spaces"
-    )
+    assert guess_origin("I moved to Lyon.", messages) == "user"
+    assert guess_origin("The user's password is hunter2.", messages) == "assistant"
+    assert guess_origin("I moved to Lyon.", [AIMessage("So you moved to Lyon.")]) == "assistant"
+    assert guess_origin("!!!", messages) == "assistant"
+    assert guess_origin("我住在里昂", [HumanMessage("请记住我住在里昂")]) == "user", "a script without spaces"
 
 
 async def test_the_window_is_escaped_for_the_distillation_model(

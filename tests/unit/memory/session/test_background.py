@@ -38,14 +38,14 @@ async def save_and_fail(session: SessionMemory) -> None:
     saved = await session.save("ada", "c", "chronicle", TEXT)
     assert saved.state == "INDEXING"
     with suppress(MemoryError):  # it may already have failed
-        await session.indexed()
+        await session.wait_until_indexed()
     source = await session.source("ada", "c", "chronicle")
     assert source
     assert (source.state, source.embedded) == ("INDEXING", 0)
 
 
 async def is_complete(session: SessionMemory) -> bool:
-    await session.indexed()
+    await session.wait_until_indexed()
     source = await session.source("ada", "c", "chronicle")
     assert source
     vectors = await session.vectors("ada", "c", "chronicle", range(source.chunks))
@@ -89,7 +89,7 @@ async def test_p48_a_source_deleted_while_it_is_embedded_stays_deleted(
     for source_id in ("a", "b"):
         await session.save("ada", "c", source_id, f"{source_id}\n\n{TEXT}")
     assert await session.delete("ada", "c", "a") > 1
-    await session.indexed()
+    await session.wait_until_indexed()
     listing: Any = await session.sources("ada", "c")
     assert [(source.source_id, source.state) for source in listing.sources] == [("b", "READY")]
     results = await asyncio.gather(*(session.search("ada", "c", "harbour", limit=100) for _ in range(3)))

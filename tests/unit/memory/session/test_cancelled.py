@@ -82,7 +82,7 @@ async def test_cancelling_the_wait_does_not_cancel_the_embedding(
         f"Paragraph {n} says that the anchor of number {n} weighs {n} tons." for n in range(300)
     )
     await session.save("ada", "c", "anchors", text)
-    waiting = asyncio.ensure_future(session.indexed())
+    waiting = asyncio.ensure_future(session.wait_until_indexed())
     await asyncio.sleep(0)
     waiting.cancel()
     deadline = time.monotonic() + 30

@@ -128,6 +128,6 @@ async def test_the_end_of_a_long_turn_is_found(session: SessionMemory) -> None:
     assert "saffron" in (await texts(session, "saffron", limit=3))[0]
     source = await session.source("ada", "c", CONVERSATION)
     assert source
-    parts = await session.fragments("ada", "c", CONVERSATION, range(source.chunks))
+    parts = await session.chunks("ada", "c", CONVERSATION, range(source.chunks))
     assert len(parts) > 2
     assert "".join(part.text[part.shared :] for part in parts) == f"User: The recipe?\n\nAssistant: {answer}"

@@ -42,8 +42,8 @@ async def test_no_sentence_is_embedded_twice(
         monkeypatch.setattr(saving, "LARGE", 1_000)
     session = await services.session()
     saved = await session.save("ada", "c", "register", TEXT)
-    await session.indexed()
-    stored = await session.fragments("ada", "c", "register", range(saved.chunks))
+    await session.wait_until_indexed()
+    stored = await session.chunks("ada", "c", "register", range(saved.chunks))
     embedded = [one.embedded_text for one in stored]
     assert "".join(embedded) == TEXT
     vectors = await session.vectors("ada", "c", "register", range(saved.chunks))

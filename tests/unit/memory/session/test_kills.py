@@ -48,7 +48,7 @@ async def test_p60_a_kill_at_any_point_leaves_either_the_old_text_or_the_new_one
         assert large.embedded >= embedded, "embedding resumes where it stopped"
         embedded = large.embedded
         if kill == KILLS - 1:
-            await session.indexed()
+            await session.wait_until_indexed()
             large = await session.source("ada", "c", "large")
             assert large
             assert large.state == "READY"

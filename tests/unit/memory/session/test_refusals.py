@@ -43,7 +43,7 @@ OF_A_CHAT: list[Call] = [
     lambda session, chat: session.search("ada", chat, "ships", everywhere=True),
     lambda session, chat: session.sources("ada", chat),
     lambda session, chat: session.source("ada", chat, "ports"),
-    lambda session, chat: session.fragments("ada", chat, "ports", [0]),
+    lambda session, chat: session.chunks("ada", chat, "ports", [0]),
     lambda session, chat: session.vectors("ada", chat, "ports", [0]),
     lambda session, chat: session.delete("ada", chat, "ports"),
     lambda session, chat: session.purge("ada", chat),
@@ -62,7 +62,7 @@ OF_A_SOURCE: list[Call] = [
     lambda session, id_: session.search("ada", "c", "ships", source_id=id_),
     lambda session, id_: session.sources("ada", "c", source_id=id_),
     lambda session, id_: session.source("ada", "c", id_),
-    lambda session, id_: session.fragments("ada", "c", id_, [0]),
+    lambda session, id_: session.chunks("ada", "c", id_, [0]),
     lambda session, id_: session.vectors("ada", "c", id_, [0]),
     lambda session, id_: session.delete("ada", "c", id_),
 ]

@@ -187,7 +187,7 @@ async def test_p47_users_and_chats_are_isolated(session: SessionMemory) -> None:
         with pytest.raises(UnknownSource, match="No source has the id 'cats'"):
             await session.delete(user, chat, "cats")
         with pytest.raises(UnknownSource):
-            await session.fragments(user, chat, "cats", [0])
+            await session.chunks(user, chat, "cats", [0])
         assert await session.purge(user, chat) == 0
     with pytest.raises(UnknownSource):
         await session.delete("ada", "other", "cats")
@@ -300,7 +300,7 @@ async def test_a_large_source_is_found_by_words_first_and_its_old_version_stays_
     assert await texts(session, "Ypsilanti", source_id="old") == ["An old text."]
     await services.aclose()  # the next start resumes embedding
     session = await services.session()
-    await session.indexed()
+    await session.wait_until_indexed()
     for source_id in ("new", "old"):
         source = await session.source("ada", "c", source_id)
         assert source

@@ -36,11 +36,11 @@ for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "pwrite"):
 
 from cognition.skills.vault import Vault
 from cognition.storage.disk.folder_lock import FolderInUse, FolderLock, holder_of
-from cognition.storage.disk.free_space import require_room
+from cognition.storage.disk.free_space import require_free_space
 from cognition.storage.files import Files
 
 home = Path(sys.argv[1])
-require_room(home)
+require_free_space(home)
 with FolderLock(home, "http://127.0.0.1:2024"):
     try:
         FolderLock(home)

@@ -43,11 +43,11 @@ async def test_p48_what_a_cancelled_run_leaves_to_be_written_can_be_waited_for(
             run.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await run
-            written = asyncio.ensure_future(saver.written())
+            written = asyncio.ensure_future(saver.wait_for_writes())
             await another.adelete_thread("t")
             assert not written.done()
         await written
         assert await rows(another, "t") == 1, "the write ran after the deletion and was awaited"
         await another.adelete_thread("t")
-        await saver.written()
+        await saver.wait_for_writes()
         assert await rows(another, "t") == 0
