@@ -69,7 +69,7 @@ async def beside_the_model(session: SessionMemory) -> list[Row]:
 
 
 def middle(numerators: list[float], denominators: list[float]) -> str:
-    """Return the median ratio of the rounds, which a briefly busy host does not change."""
+    """Return the median of the rounds' ratios, so that a briefly busy host does not distort it."""
     return f"{median(a / b for a, b in zip(numerators, denominators, strict=True)):.2f}"
 
 
@@ -121,7 +121,7 @@ async def two_at_once(session: SessionMemory) -> list[Row]:
 
 
 def private() -> float:
-    """Return the anonymous memory of this process in MB."""
+    """Return the anonymous memory of this process in MiB."""
     status = Path("/proc/self/status").read_text().splitlines()
     (line,) = [line for line in status if line.startswith("RssAnon")]
     return int(line.split()[1]) / 1024

@@ -165,7 +165,7 @@ def curve(
     gold: Sequence[int],
     drawn: NDArray[np.int64],
 ) -> None:
-    """Print recall by sharpness, which keeps importance from outweighing relevance."""
+    """Print recall at several exponents; they keep importance from outweighing relevance."""
     similarity = embedder.calibration.similarity(cosine.astype(np.float32), "question")
     terms = [len(query_terms(question, detect_language(question)).indices) for question in asked]
     shown = np.stack([answers(*row) for row in zip(similarity, lexical, terms, strict=True)])

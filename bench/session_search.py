@@ -23,7 +23,7 @@ from cognition.vectors.bm25 import document_terms
 
 CHUNKS, SESSIONS, USERS, QUERIES, LIMIT = 100_000, 100, 10, 200, 20
 SOURCES = 10
-"""Number per session."""
+"""Number of sources per session."""
 
 
 async def filled(session: SessionMemory, vectors: Vectors, texts: list[str]) -> None:

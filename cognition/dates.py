@@ -42,9 +42,9 @@ def now() -> float:
 
 
 def read_period(start_date: str, end_date: str) -> Period:
-    """Parse a period from two dates, where an empty date leaves its side open.
+    """Parse a period from a start date and an end date; an empty date leaves that end open.
 
-    A year, a month or a day stands for the whole of it. Times without a zone are UTC.
+    A year, month or day is included in full. Times without a zone are UTC.
 
     Raises:
         InvalidDate: If a date can't be parsed, or the start is after the end. The message names the value.

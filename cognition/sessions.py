@@ -2,7 +2,7 @@
 
 A session is what a chat holds besides its messages: resources, sources in session memory, and sub-agents.
 Long-term memories are never part of it. Neither are the chat's messages and name, so that a chat can be
-continued after its session was closed.
+continued after its session is closed.
 """
 
 import asyncio

@@ -81,7 +81,7 @@ def _take(
     ids: list[str] = []
     for block in blocks:
         try:
-            if isinstance(known := block.get("file_id"), str):  # from the command line: stored already
+            if isinstance(known := block.get("file_id"), str):  # the command line has stored this file
                 resource = intake.existing(identity.user_id, identity.chat_id, known)
             else:
                 attachment = read_attachment(block, intake.limit)

@@ -118,7 +118,7 @@ async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Conte
 
 
 async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
-    """Close the round, and close the council if no further round can be number."""
+    """Close the round, and end the council if no further round can follow."""
     settings = context_of(runtime).services().settings
     number, rounds, here = (
         state["round"],
@@ -127,7 +127,7 @@ async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState
     )
     note = ""
     if number < rounds and _seconds_to_speak(state, settings) <= round_seconds(state, number):
-        note = f"The time of the council was spent after round {number}."
+        note = f"The council ran out of time after round {number}."
     elif here < FEWEST:
         note = f"In round {number} fewer than {FEWEST} participants answered, so it was the last one."
     if note or number == rounds:

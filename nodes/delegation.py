@@ -250,7 +250,7 @@ async def _run(
 
 
 def _cut(state: DelegationState, runtime: Runtime[Context]) -> str:
-    """Return which budget is spent; empty if none is."""
+    """Return the spent budget as a clause, such as "its time was spent"; empty if there is none."""
     turn, settings = state["turn"], context_of(runtime).services().settings
     if state["calls"] >= settings.delegate_max_calls:
         return "its tool calls were spent"

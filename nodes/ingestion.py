@@ -30,9 +30,11 @@ from cognition.text.truncate import shorten
 
 logger = logging.getLogger(__name__)
 
-UNOPENED = "Web addresses are not opened: download it and give the file."
-UNWRITTEN = "The disk is full, and nothing could be noted of it: make some room and give it again."
-EMBEDDING = "Still being embedded: a search finds its words already, and by meaning in a while."
+UNOPENED = "Web addresses are not opened. Download the page and add the file."
+UNWRITTEN = (
+    "The disk is full, so the file's status could not be saved. Free some space and add the file again."
+)
+EMBEDDING = "Still being embedded: it can be searched by words now, and by meaning once embedding is done."
 
 LONGEST_REASON = 400
 """Maximum characters of an error message; it may quote the file."""
@@ -276,7 +278,7 @@ async def _ingested(received: Received, runtime: Runtime[Context]) -> IngestedFi
 
 
 def _reason(resource: Resource) -> str:
-    """Return why a file was not read. If its branch left it unchanged, nothing could be written."""
+    """Return the reason a file was not read; a file still pending could not be updated: the disk is full."""
     return resource.error or (UNWRITTEN if resource.status == "PENDING_INGESTION" else "")
 
 

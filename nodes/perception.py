@@ -43,7 +43,7 @@ async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Graph
     messages = state.get("messages", [])
     newest = messages[-1] if messages else None
     if not isinstance(newest, HumanMessage) or not has_content(newest):
-        msg = "Invalid messages: expected the newest one to be a user's message that is not blank."
+        msg = "Invalid messages: expected the last one to be a non-blank user message."
         raise InvalidInput(msg)
     fill = filled(messages, services.settings.context_tokens)
     closed = await closed_at(services, identity.user_id, identity.chat_id) if identity.chat_id else 0.0
@@ -95,7 +95,7 @@ def _is_too_large(resource: Resource, fill: float, services: Services) -> bool:
 
 
 def _shown(resources: Iterable[Resource], settings: Settings) -> list[str]:
-    """Return the files shown in the prompt, oldest first: whole ones, and summaries within their budget."""
+    """Return the ids of the files shown in the prompt, oldest first: whole, or as summaries within budget."""
     left = int(settings.context_tokens * SUMMARIES_SHARE)
     shown: list[str] = []
     for resource in resources:

@@ -54,7 +54,7 @@ async def _index(messages: list[AnyMessage], identity: Identity, since: float, s
 
 
 def _answer(messages: list[AnyMessage]) -> AIMessage:
-    """Return the turn's last message, or the best text so far if a spent budget left none."""
+    """Return the turn's last message, or its latest text if the budget ran out before a final answer."""
     newest = messages[-1]
     if isinstance(newest, AIMessage) and not newest.tool_calls:
         return newest

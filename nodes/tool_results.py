@@ -44,7 +44,7 @@ MOVED: Final = (
 
 
 async def without_long_results(messages: Sequence[Any], runtime: Runtime[Context]) -> list[Any]:
-    """Return the messages with each long result replaced by a reference once it is searchable.
+    """Move long results to session memory and return the messages with references in their place.
 
     Args:
         messages: The results of tool calls.

@@ -1,4 +1,4 @@
-"""What every test stands on: real servers on loopback, real stores in a folder of its own."""
+"""Fixtures for all tests: real servers on loopback, real stores in a temporary folder."""
 
 import os
 
@@ -22,7 +22,7 @@ DISTILLATION = "gemini-2.5-flash-lite"
 
 @pytest.fixture(autouse=True)
 def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting, key or `.env` of the developer reaches a test."""
+    """Keep the developer's settings, keys and `.env` away from tests."""
     for name in list(os.environ):
         if name.startswith(("COGNITION_", "GOOGLE_", "GEMINI_", "QDRANT_", "LANGSMITH_", "LANGCHAIN_")):
             monkeypatch.delenv(name)
@@ -32,26 +32,26 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _nothing_blocks_an_event_loop() -> Iterator[None]:
-    """P26: a blocking call that our code makes on a running loop is an error, as it is under the dev server.
+    """P26: make blocking calls of our code on a running loop an error, as the dev server does.
 
-    What a test itself does between two steps blocks nobody.
+    Blocking calls of the tests themselves are allowed.
     """
     with blockbuster_ctx(scanned_modules=["apps", "cognition", "graphs", "nodes", "tools"]) as blockbuster:
-        # A test that serves a rehearsal of its own waits for its end where it stands.
+        # Tests that run their own rehearsal server wait for its end.
         blockbuster.functions["threading.Lock.acquire"].can_block_in("rehearsal/server.py", "stop")
         yield
 
 
 @pytest.fixture
 def rehearsal() -> Iterator[RehearsalServer]:
-    """A server on which a test scripts each model that it expects to be called."""
+    """A rehearsal server on which a test scripts each model that it expects to be called."""
     with RehearsalServer({DISTILLATION: [Reply(text="no JSON: do without me")]}) as server:
         yield server
 
 
 @pytest.fixture
 def make_settings(rehearsal: RehearsalServer, tmp_path: Path) -> Callable[..., Settings]:
-    """Settings that lead to the rehearsal, with a test's own beside them."""
+    """Return settings that use the rehearsal server, with overrides by the test."""
 
     def make(**own: Any) -> Settings:
         given = {
@@ -67,7 +67,7 @@ def make_settings(rehearsal: RehearsalServer, tmp_path: Path) -> Callable[..., S
 
 @pytest.fixture
 async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Services]:
-    """Services over an empty folder."""
+    """Services on an empty home folder."""
     services = Services(make_settings())
     yield services
     await services.aclose()
@@ -75,5 +75,5 @@ async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Serv
 
 @pytest.fixture
 def context(services: Services) -> BoundContext:
-    """The context of Ada, whose services are the test's."""
+    """The context of Ada with the test's services."""
     return BoundContext(user_id="ada", bound=services)

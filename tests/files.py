@@ -1,4 +1,4 @@
-"""Small files of their kinds, made of nothing but their bytes."""
+"""Small files of several kinds, as bytes."""
 
 import io
 import struct

@@ -57,7 +57,7 @@ def sub_agent_toolset() -> Toolset:
 
 
 def _toolset(*tools: BaseTool) -> Toolset:
-    """Return a toolset of `tools`, plus the level tool when a level is within reach."""
+    """Return a toolset of `tools`, long-term memory only if on, and the level tool if a level is in reach."""
 
     @cache
     def offered(targets: tuple[Level, ...], memory: str) -> tuple[BaseTool, ...]:

@@ -91,7 +91,13 @@ def skills_show(
     skill_id: SkillId,
     user: User = "local",
     version: Annotated[
-        int, typer.Option("--version", min=0, show_default=False, help="The number of an older version.")
+        int,
+        typer.Option(
+            "--version",
+            min=0,
+            show_default=False,
+            help="The number of a version; omit it to print the current one.",
+        ),
     ] = 0,
 ) -> None:
     """Print the SKILL.md of an expert."""
@@ -126,10 +132,12 @@ def skills_delete(skill_id: SkillId, user: User = "local") -> None:
 
 @skills.command("validate")
 def skills_validate(
-    path: Annotated[str, typer.Argument(help="The folder of a skill; all available ones if omitted.")] = "",
+    path: Annotated[
+        str, typer.Argument(help="The folder of a skill; omit it to check all available skills.")
+    ] = "",
     user: User = "local",
 ) -> None:
-    """Check that experts are valid Agent Skills. The exit code is 1 if one is not."""
+    """Check that experts are valid Agent Skills. The exit code is 1 if any is not."""
     from apps.cli.commands import skills as command
 
     command.validate(user, path)

@@ -120,9 +120,11 @@ def ingest(
 ) -> None:
     """Add files to a chat. The exit code is 1 if a file could not be read.
 
-    A large file can be searched by words once it is read, and by meaning once the second bar is full.
+    A large file can be searched by words once it is read, and by meaning once the second progress bar is
+    full.
 
-    It is safe to press Ctrl-C: files already read can be used, and the same command continues with the rest.
+    You can press Ctrl-C safely: files already read stay available. To continue with the rest, run the command
+    again with the same --chat.
     """
     from apps.cli.commands import ingest as command
 
@@ -143,12 +145,12 @@ def council(
         int | None,
         typer.Option(
             "--rounds",
-            help="Number of rounds: 1 to 5, 3 by default, unless the settings differ.",
+            help="Number of rounds, from 1 to 5 (default: 3). The settings can change both.",
         ),
     ] = None,
     user: User = "local",
     chat: Annotated[
-        str, typer.Option("--chat", help="The id or name of a chat that is summarised for the experts.")
+        str, typer.Option("--chat", help="The id or name of a chat to summarise for the experts.")
     ] = "",
     policy: PolicyOption = "AUTO_PRO",
     json: Json = False,

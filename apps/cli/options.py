@@ -7,7 +7,7 @@ import typer
 from cognition.levels import Policy
 
 POLICY_HELP = (
-    "The levels to use: AUTO goes up to MODEL_FLASH, AUTO_PRO up to MODEL_PRO; the others use only one level."
+    "The model levels to use: AUTO allows up to MODEL_FLASH, AUTO_PRO up to MODEL_PRO; the others only one."
 )
 
 User = Annotated[str, typer.Option("--user", help="The user whose chats, memories and experts are used.")]

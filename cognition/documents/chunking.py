@@ -126,7 +126,7 @@ class _Window:
         self.start = 0
 
     def fill(self, begin: int, ahead: int) -> int:
-        """Buffer `ahead` characters from `begin`, if the text is that long. Return how many were dropped."""
+        """Buffer up to `ahead` characters from `begin`. Return the number dropped from the buffer's start."""
         if self._ended or len(self.text) - begin >= ahead:
             return 0
         self.line(begin)

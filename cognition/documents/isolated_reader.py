@@ -1,6 +1,7 @@
 """The process that reads one document, with limits on memory and time.
 
-`isolation` starts it and reads its output. It enforces the time limit itself, in case its parent has died.
+`isolation` starts it and reads its output. The process enforces the time limit itself, in case its
+parent dies.
 """
 
 import json

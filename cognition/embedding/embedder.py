@@ -131,10 +131,11 @@ class Embedder(Embeddings, ABC):
         return self._count(clean(text))
 
     def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """Embed texts in a role.
+        """Embed texts as queries or as passages.
 
-        A text longer than `max_tokens` is the mean of its windows, weighted by their tokens, so that its tail
-        counts too. A very long text is sampled at evenly spaced windows, including the first and the last.
+        The vector of a text longer than `max_tokens` is the mean of its windows' vectors, weighted by token
+        count, so that its end counts too. A very long text is sampled at evenly spaced windows, including the
+        first and the last.
 
         Args:
             texts: Any strings; NUL and lone surrogates are replaced.

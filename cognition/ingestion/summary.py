@@ -17,13 +17,13 @@ from cognition.storage.resources import Resource
 from cognition.text.truncate import shorten, shorten_together
 
 MIN_WORDS: Final = 400
-"""Number of words from which a text needs a summary; a shorter text is used as its own summary."""
+"""Minimum number of words for a text to be summarised; a shorter text is its own summary."""
 
 SUMMARY_CHARACTERS: Final = 4_000
 """Maximum characters of a summary in the prompt. Word counts alone fail for scripts without spaces."""
 
 UNEMBEDDED_CANDIDATES: Final = 60
-"""Number of candidate chunks while a file is not embedded yet: embedding them takes about two seconds."""
+"""Number of chunks to embed for the summary of a file that is not embedded yet: about two seconds."""
 
 
 async def sum_up_source(resource: Resource, services: Services, notify: Notify) -> str:

@@ -68,7 +68,7 @@ class Malformed(UnusableAnswer):
 
 
 class Truncated(UnusableAnswer):
-    """The model reached its output limit before any text."""
+    """The model reached its output limit before it produced any text."""
 
     kind = "truncated"
 

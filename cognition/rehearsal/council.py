@@ -113,7 +113,7 @@ def _role(request: Request) -> str:
 
 
 def _step(request: Request, number: int) -> str:
-    """Return a numbered step of the expert's instructions; start again after the last."""
+    """Return the step with this number from the expert's instructions, wrapping around after the last."""
     steps = re.findall(r"^\d+\. (.+)$", _body("expertise", request.system), re.MULTILINE)
     return steps[(number - 1) % len(steps)] if steps else "–"
 

@@ -60,7 +60,7 @@ class Block:
 
 
 def blocks(tag: str, text: str) -> list[Block]:
-    """Return the blocks with a tag in a text, unescaped."""
+    """Return the blocks of a text with the given tag, their contents unescaped."""
     matches = re.findall(rf"<{tag}\b([^>]*)>\n(.*?)\n</{tag}>", text, re.DOTALL)
     return [
         Block({k: unescape(v) for k, v in re.findall(r'(\w+)="([^"]*)"', head)}, unescape(body))

@@ -12,7 +12,7 @@ class Received(TypedDict):
     resource_id: str
     """The id of the resource; empty if the file was rejected."""
     known: bool
-    """True if the chat already has this content, fully processed."""
+    """True if the chat already has this content and it needs no further processing."""
     error: str
     """The reason for the rejection; empty if the file was accepted."""
 

@@ -1,4 +1,4 @@
-"""Sub-agents beside the chat that calls them, both on the same models."""
+"""Helpers for tests of sub-agents and the chat that calls them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -19,17 +19,17 @@ LOOK = Call("list_skills")
 
 
 def agents(services: Services, user: str = "ada", chat: str = "c", **more: Any) -> SubAgents:
-    """The sub-agents of a chat, as the tools get at them."""
+    """Return the sub-agents of a chat, as the tools do."""
     return SubAgents(graph, BoundContext(user_id=user, bound=services, chat_id=chat, **more))
 
 
 async def delegate(services: Services, task: str, **more: Any) -> Report:
-    """Have a task done in Ada's chat."""
+    """Delegate a task in Ada's chat."""
     return await agents(services).delegate(Assignment(task=task, **more))
 
 
 async def cut_off(services: Services, task: str, **more: Any) -> AgentThread:
-    """An agent whose run ends while its tools are at work."""
+    """Return an agent whose run was cancelled while its tools ran."""
     running: asyncio.Task[Any] | None = None
 
     def end(event: dict[str, Any]) -> None:
@@ -43,12 +43,12 @@ async def cut_off(services: Services, task: str, **more: Any) -> AgentThread:
 
 
 def is_agent(request: Request) -> bool:
-    """Whether a request is a sub-agent's, and not the chat's own."""
+    """Return whether a request comes from a sub-agent, not from the chat."""
     return request.system.startswith("You are a sub-agent")
 
 
 def beside(chat: Sequence[Reply], agent: Callable[[Request], Reply] | Sequence[Reply]) -> Any:
-    """A script for a model that speaks for the chat and for its sub-agents."""
+    """Return a script for a model that answers for the chat and for its sub-agents."""
     played = {True: 0, False: 0}
     lock = Lock()
 
@@ -65,12 +65,12 @@ def beside(chat: Sequence[Reply], agent: Callable[[Request], Reply] | Sequence[R
 
 
 def task_of(request: Request) -> str:
-    """The text of the newest task, with what stands under it."""
+    """Return the text of the newest task, with the blocks below it."""
     return request.texts[_newest_task(request)]
 
 
 def steps_of(request: Request) -> int:
-    """How often tools were run for the newest task before a request."""
+    """Return how often tools ran for the newest task before a request."""
     contents = request.body["contents"][_newest_task(request) :]
     return sum("functionResponse" in content["parts"][0] for content in contents)
 

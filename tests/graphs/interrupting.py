@@ -1,4 +1,4 @@
-"""Kills an ingestion at each of its events, and before its row is written, and lets another process go on.
+"""Kills an ingestion at each event and before its row is written, and lets another process resume it.
 
 Run: python -m tests.graphs.interrupting FOLDER
 Prints as JSON the steps at which it was killed, and what came out otherwise than without a kill.

@@ -1,4 +1,4 @@
-"""Kills a process whose sub-agent is at work after so many writes of its thread, and the next that goes on.
+"""Kills a process with a running sub-agent after a number of thread writes, and the process that resumes it.
 
 Run: python -m tests.graphs.killing_agents FOLDER URL
 The rehearsal at URL plays the models. Prints as JSON, for kills after each write and after each few, the
@@ -63,7 +63,7 @@ def tap(home: Path, kill_at: int) -> None:
 
 
 def forked(home: Path, url: str, kill_at: int) -> dict[str, Any] | None:
-    """What a process of its own reports; None when it was killed."""
+    """Return the report of a child process; None if it was killed."""
     home.mkdir(exist_ok=True)
     if not (process := os.fork()):
         (home / "told").write_text(json.dumps(asyncio.run(work(home, url, kill_at))))

@@ -1,4 +1,4 @@
-"""A council's table on the rehearsal: who sits, and what each says or fails at in which round."""
+"""A scripted council: its participants, and each one's contributions and failures by round."""
 
 import json
 import re
@@ -57,17 +57,17 @@ class Table:
         return self._replies.get((who, when)) or self._say(who, when)
 
     def asked(self, who: int) -> list[Request]:
-        """What a participant was asked, oldest first; the attempts of one round count as one."""
+        """Return a participant's requests, oldest first; the attempts of one round count as one."""
         asked = {round_of(r): r for r in self._server.requests if r.model == PRO and number_of(r) == who}
         return list(asked.values())
 
     def rapporteurs(self) -> list[Request]:
-        """What rapporteurs were asked, oldest first."""
+        """Return the requests to rapporteurs, oldest first."""
         return [request for request in self._server.requests if "neutral rapporteur" in request.system]
 
 
 def number_of(request: Request) -> int:
-    """Which participant is asked."""
+    """Return the participant that a request addresses."""
     found = re.search(r"You are Participant (\d+)", request.system)
     return int(found[1]) if found else 0
 

@@ -153,7 +153,7 @@ async def test_a_council_that_runs_out_of_time_ends_with_the_contributions_so_fa
     Table(rehearsal, {(2, 2): Reply(failure="stall")})
     held = await graph.ainvoke(question(rounds=5), context=BoundContext(bound=services))
     assert held["deliberation"]["rounds_held"] == 2
-    assert "time of the council was spent after round 2" in held["report"]
+    assert "ran out of time after round 2" in held["report"]
     assert "Participant 2 (Devil's advocate) was absent in round 2" in held["report"]
     assert SYNTHESIS in held["report"]
     await services.aclose()

@@ -1,4 +1,4 @@
-"""What a user gets when a model, a tool or a budget fails; the thread works on the next turn."""
+"""Failures of models, tools and budgets, as users see them; the thread works on the next turn."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Files that come with a message: ingested before the model sees it, rendered and never stored whole."""
+"""Attachments of a message: ingested before the model call, rendered, never stored whole."""
 
 import re
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""A turn's climb from level to level, as a client sees it."""
+"""Transfers between levels, as a client sees them."""
 
 from typing import Any
 

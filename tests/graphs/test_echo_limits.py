@@ -1,4 +1,4 @@
-"""What the context gauge keeps out of the prompt, and what comes of a run on no thread."""
+"""Limits of the prompt, and runs without a thread."""
 
 import asyncio
 from collections.abc import Callable

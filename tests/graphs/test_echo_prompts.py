@@ -1,4 +1,4 @@
-"""What stands in a prompt from turn to turn, and what does not come back into memory by being found."""
+"""Prompts from turn to turn, and search results that must not be stored again."""
 
 from itertools import pairwise
 from typing import Any
@@ -27,7 +27,7 @@ def echo() -> Any:
 async def test_a_prompt_begins_as_the_last_one_did_up_to_its_newest_message(
     rehearsal: RehearsalServer, context: BoundContext, echo: Any
 ) -> None:
-    """What a provider has cached of a prompt is what it begins with."""
+    """Providers cache the beginning of a prompt."""
     rehearsal.script(LITE, [Reply(text=f"Answer {n}.") for n in range(4)])
     await echo.ainvoke(attached("When did it freeze?", REPORT), CONFIG, context=context)
     for question in ("Sure?", "Really?", "Thanks."):

@@ -1,4 +1,4 @@
-"""What a turn leaves in session memory, and what the context gauge does to files."""
+"""Turns in session memory, and files in a full context."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A thread over turns: signatures, what is sent, and what stays."""
+"""A thread over several turns: signatures, sent messages and stored state."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Turns and what outlasts them: files that take longer than a turn waits, and sessions closed meanwhile."""
+"""Turns with slow files, and sessions closed during a turn."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -84,14 +84,14 @@ async def test_p60_a_turn_waits_for_a_file_that_another_turn_is_at(
     rehearsal: RehearsalServer, context: BoundContext, services: Services, echo: Any, gate: Event
 ) -> None:
     """The gate opens when the second turn has found the first one's job."""
-    at = services.jobs.at
+    at = services.jobs.jobs_on
 
     def found(ids: Sequence[str]) -> set[asyncio.Task[Any]]:
         if tasks := at(ids):
             gate.set()
         return tasks
 
-    services.jobs.at = found  # type: ignore[method-assign, assignment]
+    services.jobs.jobs_on = found  # type: ignore[method-assign, assignment]
     turns = [
         echo.ainvoke(attached("How often?", LOG, name), CONFIG, context=context) for name in ("a.md", "b.md")
     ]

@@ -1,4 +1,4 @@
-"""The graphs as Studio shows them, and the forms that they ask for."""
+"""The graphs and their input forms, as Studio shows them."""
 
 from syrupy.assertion import SnapshotAssertion
 

@@ -1,4 +1,4 @@
-"""What servers run with."""
+"""The environment of the servers."""
 
 import os
 

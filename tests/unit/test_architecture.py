@@ -1,4 +1,4 @@
-"""The rules that keep the tree readable, held against the code."""
+"""The rules of the tree, checked against the code."""
 
 import ast
 import re

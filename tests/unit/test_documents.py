@@ -1,4 +1,4 @@
-"""What the documents say, held against the code."""
+"""The documents, checked against the code."""
 
 import re
 import runpy

@@ -1,4 +1,4 @@
-"""What is installed from a wheel is as whole as the checkout."""
+"""Packaging: the wheel is complete, and dependencies are declared and pinned."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ LISTED = (
 
 
 def python(code: str, folder: Path) -> str:
-    """What a program says that finds our packages in a folder and nowhere else."""
+    """Return the output of a program that can import our packages only from `folder`."""
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False, timeout=120
     )

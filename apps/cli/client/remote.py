@@ -65,7 +65,7 @@ async def open_remote_client(in_use: FolderInUse) -> AsyncIterator["RemoteClient
 
 
 class RemoteClient:
-    """A client for a server."""
+    """A client that uses a server's HTTP API."""
 
     def __init__(self, url: str, rehearsed: bool, http: httpx.AsyncClient, client: LangGraphClient) -> None:
         self.url = url

@@ -145,7 +145,7 @@ class LongTermMemory:
         """Store memories without distillation or fusion, replacing those with the same id.
 
         Raises:
-            InvalidInput: If a user is blank, or an id is not in snake case, in which case memories of two
+            InvalidInput: If a user is blank or an id is not in snake case; with other ids, memories of two
                 users could share a point. Nothing is stored.
         """
         for memory in memories:

@@ -1,4 +1,4 @@
-"""The tools of long-term memory as a model meets them: called over the wire, in turns of `echo`."""
+"""The tools for long-term memory, called over the wire in turns of `echo`."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -95,9 +95,9 @@ async def test_what_is_refused_changes_nothing_and_says_what_to_do(
 ) -> None:
     refused = {
         "expected an integer from 1 to 5": [keep(SAFE, value) for value in (True, "3", 3.7, 0, 6, None)],
-        "say in one sentence": [keep("  ")],
+        "in one sentence": [keep("  ")],
         "`save_session_context`": [keep("x" * 1_501)],
-        "give one of 1 to 100": [keep(SAFE, artifact_name=" ")],
+        "expected 1 to 100": [keep(SAFE, artifact_name=" ")],
     }
     for sentence, calls in refused.items():
         for told in await use(*calls):

@@ -1,4 +1,4 @@
-"""Long-term memory over the turns of a chat: what is distilled once, what stays, what clients hear."""
+"""Long-term memory over the turns of a chat: distillation, stored facts and events."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The registry as a model meets it."""
+"""The registry tool, as a model uses it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The tools of session memory as a model meets them: sentences and escaped blocks."""
+"""The tools for session memory, as a model uses them: sentences and escaped blocks."""
 
 import asyncio
 import re

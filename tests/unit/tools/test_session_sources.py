@@ -1,4 +1,4 @@
-"""What deleting a source does to the file that it was of, and a source of the same name elsewhere."""
+"""Deletion of a source: its file, and sources of the same name in other chats."""
 
 import asyncio
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""The tools of skills as a model meets them, run by a graph."""
+"""The tools for experts, as a model uses them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ Use = Callable[..., Awaitable[str]]
 
 @pytest.fixture
 def events() -> list[dict[str, Any]]:
-    """What a client of `use` got beside the answers."""
+    """The events that a client of `use` received."""
     return []
 
 

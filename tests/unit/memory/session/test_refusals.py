@@ -117,7 +117,7 @@ async def test_an_invalid_timestamp_is_rejected(moment: Any, session: SessionMem
 
 @pytest.mark.parametrize("number", [-1, 1, 2**64, nan])
 async def test_an_unknown_chunk_is_rejected(number: Any, session: SessionMemory) -> None:
-    for call in (session.fragments, session.vectors):
+    for call in (session.chunks, session.vectors):
         with pytest.raises(InvalidInput, match=r"'ports' has no chunk .*: it has 1, numbered from 0"):
             await call("ada", "c", "ports", [0, number])
 
