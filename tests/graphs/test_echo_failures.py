@@ -197,7 +197,7 @@ async def test_p4_a_blank_message_is_refused_and_poisons_nothing(
     echo = graph.copy(update={"checkpointer": InMemorySaver()})
     config: Any = {"configurable": {"thread_id": "t"}}
     rehearsal.script(LITE, [Reply(text="Hello.")])
-    with pytest.raises(ValueError, match="not blank"):
+    with pytest.raises(ValueError, match="non-blank"):
         await echo.ainvoke(ask(text), config, context=context)
     answer = (await echo.ainvoke(ask("Hi"), config, context=context))["messages"][-1]
     assert answer.text == "Hello."
