@@ -13,7 +13,10 @@ from tests.unit.apps.cli.conftest import ROOT, Run
 def home(tmp_path: Path) -> Path:
     """Unpack a home folder written by release 0.1.0."""
     with tarfile.open(ROOT / "tests" / "data" / "home-0.1.0.tar.xz") as archive:
-        archive.extractall(tmp_path / "home", filter="data")
+        archive.extraction_filter = getattr(
+            tarfile, "data_filter", None
+        )  # before Python 3.11.4 there is none
+        archive.extractall(tmp_path / "home")
     return tmp_path / "home"
 
 
