@@ -20,7 +20,7 @@ SENTENCES = 256
 
 
 async def main() -> None:
-    """Measure alternately, model first, and print the table."""
+    """Measure the model and the import alternately, and print the table."""
     passages, _, _ = questions()
     facts = [s.strip() for passage in passages for s in passage.split(". ") if 40 < len(s) < 300][:SENTENCES]
     memories = as_memories(facts, [3] * len(facts))
@@ -43,7 +43,7 @@ async def main() -> None:
         ("embedding model alone", f"{len(facts) / alone:.1f}", "1.00"),
         ("bulk import", f"{len(facts) / imported:.1f}", f"{alone / imported:.2f}"),
     ]
-    report("bulk_import", f"Importing {len(facts)} memories", ("path", "facts a second", "ratio"), rows)
+    report("bulk_import", f"Importing {len(facts)} memories", ("path", "facts/s", "ratio"), rows)
 
 
 if __name__ == "__main__":

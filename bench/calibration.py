@@ -1,7 +1,7 @@
 """Cosines of each embedding model on the included pairs, and the resulting anchors.
 
-Run: python -m bench.calibration [MODEL ...]    (default: the two bundled models; their classes in
-cognition/embedding/ hold the printed anchors)
+Run: python -m bench.calibration [MODEL ...]    (default: the two bundled models; the printed
+anchors belong in their classes in cognition/embedding/)
 """
 
 import sys
@@ -24,12 +24,12 @@ COLUMNS = ("model, pairs", "number", "median cosine", "similarity", *(f"≥ {flo
 def main(names: list[str]) -> None:
     """Measure the models and print the tables."""
     rows: list[tuple[object, ...]] = []
-    parting: list[tuple[object, ...]] = []
+    separation: list[tuple[object, ...]] = []
     for name in names:
         with tempfile.TemporaryDirectory() as home:
             measured = calibrate(name, Path(home))
         rows += kinds(name, measured)
-        parting.append(
+        separation.append(
             (
                 name,
                 auc(measured.paraphrases, measured.unrelated),
@@ -39,7 +39,7 @@ def main(names: list[str]) -> None:
         )
     report("calibration", "Cosines of pairs, raw and on the calibrated scale", COLUMNS, rows)
     columns = ("model", "paraphrase / unrelated", "paraphrase / contradiction", "answer / unanswered")
-    report("calibration_auc", "Separation of the kinds (area under the ROC curve)", columns, parting)
+    report("calibration_auc", "Separation of the kinds (area under the ROC curve)", columns, separation)
 
 
 def kinds(name: str, measured: Measurement) -> list[tuple[object, ...]]:

@@ -32,7 +32,7 @@ from tests.unit.documents.samples import docx, pdf, xlsx
 DATA = Path(__file__).parent / "data"
 CHARACTERS, OVERLAP, PASSAGE = 1_600, 200, 200
 COUNTED = 400_000
-"""Characters of each text to split by tokens, because counting takes the libraries minutes."""
+"""Characters of each text to split by tokens; the other libraries would take minutes for all of it."""
 
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 Ranges = list[tuple[int, int]]
@@ -109,12 +109,12 @@ def cut_fences(text: str, places: Ranges) -> int:
 
 
 def megabytes(text: str) -> float:
-    """Return the size of a text in UTF-8 bytes."""
+    """Return the size of a text in megabytes of UTF-8."""
     return len(text.encode("utf-8", "replace")) / 1e6
 
 
 def by_characters(texts: dict[str, str]) -> None:
-    """Measure splitting without counting tokens, in CPU time because it uses one thread."""
+    """Measure splitting by characters, in CPU time because it uses one thread."""
     rows = []
     whole = sum(map(megabytes, texts.values()))
     base = 0.0
@@ -157,7 +157,7 @@ def by_tokens(texts: dict[str, str]) -> None:
 
 
 def counted(embedder: Embedder) -> dict[str, Callable[[str], Sequence[object]]]:
-    """Return splitters that take a token counter: ours, and two with the same warm counter."""
+    """Return the splitters that take a token counter: ours, and two others with the same counter."""
     limit, count = embedder.chunk_tokens, embedder.count_tokens
     recursive = RecursiveCharacterTextSplitter(chunk_size=limit, chunk_overlap=50, length_function=count)
     return {
@@ -198,11 +198,11 @@ def documents(folder: Path) -> None:
             [sys.executable, "-m", "bench.chunking", str(path)], check=True, capture_output=True, text=True
         )
         seconds, cut, size, found, memory, reader = json.loads(ran.stdout.splitlines()[-1])
-        held = f"{memory:.0f}", f"{reader:.0f}" if reader else "–"
-        rows.append((title, f"{seconds:.2f}", f"{size / 1e6:.2f}", f"{cut:.2f}", str(found), *held))
-    memory_of = ("memory above start MB", "of the process that reads it, all")
+        memory_cells = f"{memory:.0f}", f"{reader:.0f}" if reader else "–"
+        rows.append((title, f"{seconds:.2f}", f"{size / 1e6:.2f}", f"{cut:.2f}", str(found), *memory_cells))
+    memory_of = ("memory growth MB", "memory of the reader process MB")
     columns = ("file", "extraction s", "text MB", "splitting s", "chunks", *memory_of)
-    report("documents", "Reading files, and splitting their text without counting", columns, rows)
+    report("documents", "Reading files, and splitting their text by characters", columns, rows)
 
 
 def one_document(path: Path) -> None:

@@ -26,7 +26,7 @@ from graphs.delegation import graph
 from tools.toolset import sub_agent_toolset
 
 RUNS, WARM_UP, STEPS = 30, 5, 10
-COLUMNS = ("what", "create_agent", "delegation", "ratio", "delegated on a thread", "ratio on a thread")
+COLUMNS = ("measurement", "create_agent", "delegation", "ratio", "delegated on a thread", "ratio on a thread")
 Run = Callable[[str, int], Awaitable[object]]
 
 
@@ -55,8 +55,8 @@ async def contenders(services: Services) -> dict[str, Run]:
     delegation = graph.copy(update={"checkpointer": saver})
 
     async def plain(thread: str, steps: int) -> object:
-        said = {"messages": [HumanMessage(task(steps))]}
-        return await agent.ainvoke(said, config(thread), context=context)  # type: ignore[arg-type]
+        payload = {"messages": [HumanMessage(task(steps))]}
+        return await agent.ainvoke(payload, config(thread), context=context)  # type: ignore[arg-type]
 
     async def alone(thread: str, steps: int) -> object:
         return await delegation.ainvoke({"task": task(steps)}, config(thread), context=context)

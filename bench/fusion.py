@@ -1,4 +1,4 @@
-"""Fusion of pairs of facts in English and French: pairs joined, pairs kept apart, texts lost.
+"""Fusion of pairs of facts in English and French: pairs merged, pairs kept apart, texts lost.
 
 All facts of one user pass through the real write path: first the older fact of every pair, then the newer
 ones. A scripted distillation model answers over HTTP with the verdict of each pair.
@@ -30,15 +30,15 @@ DATA = Path(__file__).parent / "data" / "fusion_pairs.json"
 USER = "bench"
 MODEL = "gemini-2.5-flash-lite"
 
-Manner = Literal["names the known id", "names a new id, judges", "is not there"]
-MANNERS: tuple[Manner, ...] = ("names the known id", "names a new id, judges", "is not there")
-Fate = Literal["as meant", "side by side", "distinct joined", "text lost"]
-FATES: tuple[Fate, ...] = ("as meant", "side by side", "distinct joined", "text lost")
+Manner = Literal["returns the known id", "returns a new id, judges", "unavailable"]
+MANNERS: tuple[Manner, ...] = ("returns the known id", "returns a new id, judges", "unavailable")
+Outcome = Literal["as expected", "side by side", "distinct merged", "text lost"]
+OUTCOMES: tuple[Outcome, ...] = ("as expected", "side by side", "distinct merged", "text lost")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two facts, the newer one told later.
+    """Two facts, the newer one stated later.
 
     Attributes:
         kind: The kind of case.
@@ -62,13 +62,13 @@ def load_pairs() -> list[Pair]:
     return [Pair(**pair) for pair in json.loads(DATA.read_text(encoding="utf-8"))]
 
 
-class PlayedModel:
+class ScriptedModel:
     """A distillation model that is right about every pair.
 
     Args:
         pairs: The pairs.
-        manner: Return the known id for related facts, return a new id so that close facts are judged, or
-            return nothing usable.
+        manner: The model's behaviour: return the known id for related facts, return a new id so that close
+            facts are judged, or return nothing usable.
     """
 
     def __init__(self, pairs: Sequence[Pair], manner: Manner) -> None:
@@ -76,12 +76,12 @@ class PlayedModel:
         self._verdicts = {(pair.older, pair.newer): pair for pair in pairs}
         self._ids: dict[str, str] = {}
         for number, pair in enumerate(pairs):
-            one = manner == "names the known id" and pair.verdict != "distinct"
+            one = manner == "returns the known id" and pair.verdict != "distinct"
             self._ids |= {pair.older: f"fact_{number}", pair.newer: f"fact_{number}{'' if one else '_newer'}"}
 
     def __call__(self, request: Request) -> Reply:
         """Answer a request to classify a fact or to compare two."""
-        if self._manner == "is not there":
+        if self._manner == "unavailable":
             return Reply(text="[rehearsal]")
         text = request.texts[-1]
         if newer := _block("newer", text):
@@ -91,11 +91,11 @@ class PlayedModel:
         return Reply(text=json.dumps({"memory_id": self._ids[_block("fact", text)], "origin": "user"}))
 
 
-async def tell(pairs: Sequence[Pair], manner: Manner) -> list[Fate]:
-    """Write all facts of a new user, older ones first, and return the fate of each pair."""
-    with TemporaryDirectory() as home, RehearsalServer({MODEL: PlayedModel(pairs, manner)}) as server:
-        given = {"GOOGLE_API_KEY": "played", "GOOGLE_GEMINI_BASE_URL": server.url, "home": home}
-        settings = Settings.model_validate({**given, "model_distillation": f"google_genai:{MODEL}"})
+async def write_facts(pairs: Sequence[Pair], manner: Manner) -> list[Outcome]:
+    """Write all facts of a new user, older ones first, and return the outcome of each pair."""
+    with TemporaryDirectory() as home, RehearsalServer({MODEL: ScriptedModel(pairs, manner)}) as server:
+        values = {"GOOGLE_API_KEY": "played", "GOOGLE_GEMINI_BASE_URL": server.url, "home": home}
+        settings = Settings.model_validate({**values, "model_distillation": f"google_genai:{MODEL}"})
         models = Models(settings)
         embedder = load_embedder(settings.memory_embedding, settings.home)
         memory = await LongTermMemory.open(open_engine(settings.home), embedder, settings, models)
@@ -106,18 +106,18 @@ async def tell(pairs: Sequence[Pair], manner: Manner) -> list[Fate]:
         await models.aclose()
     current = {one.fact for one in stored}
     older = {text["fact"] for one in stored for text in one.superseded}
-    return [fate(pair, current, older) for pair in pairs]
+    return [outcome_of(pair, current, older) for pair in pairs]
 
 
-def fate(pair: Pair, current: set[str], older: set[str]) -> Fate:
-    """Return the fate of a pair, from the current texts and the older texts kept with them."""
+def outcome_of(pair: Pair, current: set[str], older: set[str]) -> Outcome:
+    """Return the outcome of a pair, from the current texts and the older texts kept with them."""
     if pair.older in current and pair.newer in current:
-        return "as meant" if pair.verdict == "distinct" else "side by side"
+        return "as expected" if pair.verdict == "distinct" else "side by side"
     if pair.verdict == "same" and current & {pair.older, pair.newer}:
-        return "as meant"
+        return "as expected"
     if not current & {pair.newer, pair.merged} or pair.older not in older:
         return "text lost"
-    return "distinct joined" if pair.verdict == "distinct" else "as meant"
+    return "distinct merged" if pair.verdict == "distinct" else "as expected"
 
 
 def _block(name: str, text: str) -> str:
@@ -131,12 +131,12 @@ async def main() -> None:
     kinds = [*dict.fromkeys(pair.kind for pair in pairs)]
     rows = []
     for manner in MANNERS:
-        fates = await tell(pairs, manner)
+        outcomes = await write_facts(pairs, manner)
         for kind in [*kinds, "all"]:
-            of_kind = [f for pair, f in zip(pairs, fates, strict=True) if kind in (pair.kind, "all")]
+            of_kind = [f for pair, f in zip(pairs, outcomes, strict=True) if kind in (pair.kind, "all")]
             counts = Counter(of_kind)
-            rows.append((manner, kind, len(of_kind), *(counts[fate] for fate in FATES)))
-    columns = ("distillation model", "pairs of", "number", *FATES)
+            rows.append((manner, kind, len(of_kind), *(counts[outcome] for outcome in OUTCOMES)))
+    columns = ("distillation model", "kind of pair", "number", *OUTCOMES)
     report("fusion", f"Fusion of {len(pairs)} pairs with {Settings().memory_embedding}", columns, rows)
 
 

@@ -44,7 +44,7 @@ def main() -> None:
         ("langgraph + langchain_google_genai", f"{base - bare:.2f}", "1.00", ""),
         ("all graphs", f"{ours - bare:.2f}", f"{(ours - bare) / (base - bare):.2f}", loaded),
     ]
-    columns = ("import", "seconds", "ratio", "models and engines loaded by it")
+    columns = ("import", "seconds", "ratio", "models and engines loaded")
     report("imports", "Importing, in a fresh interpreter (median)", columns, rows)
 
 

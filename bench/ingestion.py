@@ -40,13 +40,13 @@ def prose(characters: int, name: str = "text") -> str:
 
 async def seconds(work: Awaitable[object]) -> float:
     """Return the seconds that a coroutine takes."""
-    begun = perf_counter()
+    started = perf_counter()
     await work
-    return perf_counter() - begun
+    return perf_counter() - started
 
 
 async def beside_the_model(session: SessionMemory) -> list[Row]:
-    """Measure the ingestion of texts and the embedding of the same chunks alone, alternately."""
+    """Measure ingesting texts, and only embedding the same chunks, alternately."""
     embedder = session._embedder
     entire, added, saved, parts = [], [], [], 0
     for turn in range(ROUNDS):
@@ -59,9 +59,13 @@ async def beside_the_model(session: SessionMemory) -> list[Row]:
     rates = [f"{parts / sum(took):.0f}" for took in (entire, added, saved)]
     return [
         (f"the model alone on {parts:,} chunks, chunks/s", rates[0], "1.00"),
-        ("the model alone on what each adds to the one before, chunks/s", rates[1], middle(entire, added)),
         (
-            f"saving the texts of {CHARACTERS:,} characters they are cut from, chunks/s",
+            "the model alone on the same chunks without their overlaps, chunks/s",
+            rates[1],
+            middle(entire, added),
+        ),
+        (
+            f"saving the same texts ({CHARACTERS:,} characters each), chunks/s",
             rates[2],
             middle(entire, saved),
         ),
@@ -69,38 +73,38 @@ async def beside_the_model(session: SessionMemory) -> list[Row]:
 
 
 def middle(numerators: list[float], denominators: list[float]) -> str:
-    """Return the median of the rounds' ratios, so that a briefly busy host does not distort it."""
+    """Return the median of the rounds' ratios, which a briefly busy host does not distort."""
     return f"{median(a / b for a, b in zip(numerators, denominators, strict=True)):.2f}"
 
 
 async def many_tokens(session: SessionMemory) -> list[Row]:
-    """Measure a long text until a question about its end is answered."""
+    """Measure the time until a search finds the end of a long text."""
     per_character = session._embedder.count_tokens(prose(4_000)) / 4_000
     text = prose(int(TOKENS / per_character), "long")
 
-    async def until_answered() -> None:
+    async def until_searchable() -> None:
         await session.save("bench", "c", "long", text)
         assert (await session.search("bench", "c", text[-300:], source_id="long")).passages
 
-    return [(f"{TOKENS:,} tokens until answerable, s", f"{await seconds(until_answered()):.1f}", "")]
+    return [(f"{TOKENS:,} tokens until searchable, s", f"{await seconds(until_searchable()):.1f}", "")]
 
 
 async def many_pages(session: SessionMemory) -> list[Row]:
-    """Measure a PDF until a question about it is answered, and its text extraction."""
+    """Measure the text extraction of a PDF, and the time until a search finds its text."""
     with tempfile.TemporaryDirectory() as folder:
         path, text = Path(folder) / "book.pdf", Path(folder) / "text"
         lines = printed()
         path.write_bytes(book(lines, PAGES))
         read = await seconds(asyncio.to_thread(extract, path, kind_of(path), text))
 
-        async def until_answered() -> None:
+        async def until_searchable() -> None:
             await session.save("bench", "c", "book", text)
             assert (await session.search("bench", "c", lines[45 * PAGES - 50], source_id="book")).passages
 
-        rest = await seconds(until_answered())
+        rest = await seconds(until_searchable())
     return [
-        (f"the text of a PDF of {PAGES} pages, s", f"{read:.1f}", ""),
-        ("from there until it is answerable, s", f"{rest:.1f}", ""),
+        (f"extracting the text of a PDF with {PAGES} pages, s", f"{read:.1f}", ""),
+        ("that text until searchable, s", f"{rest:.1f}", ""),
     ]
 
 
@@ -115,8 +119,8 @@ async def two_at_once(session: SessionMemory) -> list[Row]:
         after.append(await seconds(save(f"a{turn}")) + await seconds(save(f"b{turn}")))
         at_once.append(await seconds(asyncio.gather(save(f"d{turn}"), save(f"e{turn}"))))
     return [
-        (f"two texts one after the other, {ROUNDS} times, s", f"{sum(after):.1f}", "1.00"),
-        (f"two texts at once, {ROUNDS} times, s", f"{sum(at_once):.1f}", middle(at_once, after)),
+        (f"two texts in sequence, {ROUNDS} times, s", f"{sum(after):.1f}", "1.00"),
+        (f"two texts in parallel, {ROUNDS} times, s", f"{sum(at_once):.1f}", middle(at_once, after)),
     ]
 
 
@@ -132,17 +136,17 @@ class Peak:
 
     def __init__(self) -> None:
         self.megabytes = private()
-        self._over = Event()
+        self._stopped = Event()
         self._watching = Thread(target=self._watch, daemon=True)
         self._watching.start()
 
     def _watch(self) -> None:
-        while not self._over.wait(0.05):
+        while not self._stopped.wait(0.05):
             self.megabytes = max(self.megabytes, private())
 
     def stop(self) -> float:
         """Stop sampling and return the peak in MB."""
-        self._over.set()
+        self._stopped.set()
         self._watching.join()
         return self.megabytes
 
@@ -163,7 +167,7 @@ async def large_file(megabytes: int) -> None:
         services = Services(Settings(home=Path(folder)))
         session = await services.session()
         await session.save("bench", "c", "small", prose(1_000))  # loads the models
-        session._indexer.start = lambda: None  # type: ignore[method-assign]  # embeddings have their own section
+        session._indexer.start = lambda: None  # type: ignore[method-assign]  # embedding is measured separately
         loaded, peak = private(), Peak()
         took = await seconds(session.save("bench", "c", "large", path))
         answered = await seconds(session.search("bench", "c", "droits des personnes", source_id="large"))
@@ -185,14 +189,14 @@ async def main(megabytes: int) -> None:
         ]
         await services.aclose()
     command = [sys.executable, "-m", "bench.ingestion", "large", str(megabytes)]
-    told = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
-    memory, took, answered = told.stdout.split()
+    completed = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
+    memory, took, answered = completed.stdout.split()
     rows += [
-        (f"private memory of a file of {megabytes} MB above the loaded models, MB", memory, ""),
-        ("that file until it is found by its words, s", took, ""),
-        ("a search in it by its words, ms", answered, ""),
+        (f"private memory for a file of {megabytes} MB, beyond the loaded models, MB", memory, ""),
+        ("that file until searchable by words, s", took, ""),
+        ("a search in it by words, ms", answered, ""),
     ]
-    report("ingestion", "Ingestion into session memory", ("what", "measured", "ratio"), rows)
+    report("ingestion", "Ingestion into session memory", ("measurement", "result", "ratio"), rows)
 
 
 if __name__ == "__main__":

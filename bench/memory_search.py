@@ -107,7 +107,7 @@ async def main() -> None:
     )
     rows.append(
         (
-            "qdrant-client local, dense, the user's filter",
+            "qdrant-client local, dense, filtered by user",
             *await timed(local_client(vectors, queries, texts), 30),
         )
     )
@@ -122,7 +122,7 @@ async def main() -> None:
 
 
 def numpy_scan(vectors: Vectors, queries: Vectors) -> Callable[[int], Awaitable[object]]:
-    """Measure the minimum: one user's vectors times the query, and the top results."""
+    """Return a lower bound: multiply one user's vectors by the query and sort."""
     owned = [vectors[user::USERS] for user in range(USERS)]
 
     async def search(n: int) -> object:
@@ -134,8 +134,8 @@ def numpy_scan(vectors: Vectors, queries: Vectors) -> Callable[[int], Awaitable[
 def local_client(
     vectors: Vectors, queries: Vectors, texts: Sequence[str]
 ) -> Callable[[int], Awaitable[object]]:
-    """Measure the client's local mode, in memory."""
-    warnings.filterwarnings("ignore", category=UserWarning)  # it warns that it is slow
+    """Return a search in the local mode of the Qdrant client, in memory."""
+    warnings.filterwarnings("ignore", category=UserWarning)  # local mode warns that it is slow
     client = QdrantClient(":memory:")
     params = models.VectorParams(size=DIMS, distance=models.Distance.COSINE)
     client.create_collection("memories", vectors_config=params)

@@ -18,8 +18,8 @@ POSITION = '{"stance": "Yes", "position": "Yes, with care.", "confidence": 70}'
 def reply(request: Request) -> Reply:
     """Return tool calls if the question asks for them, a stance for a council's expert, else a text."""
     if steps := STEPS.search(request.texts[0]):
-        taken = sum("functionResponse" in content["parts"][0] for content in request.body["contents"])
-        return Reply(calls=[Call("query_registry")]) if taken < int(steps[1]) else Reply(text=TEXT)
+        done = sum("functionResponse" in content["parts"][0] for content in request.body["contents"])
+        return Reply(calls=[Call("query_registry")]) if done < int(steps[1]) else Reply(text=TEXT)
     if "tool" in request.texts[-1] and "search_meta_artifacts" in request.tools and not request.responses:
         return Reply(calls=[Call("search_meta_artifacts", {"query": "tea"})])
     if "<expertise" in request.system:

@@ -22,7 +22,7 @@ The questions in `data/cnil_faq.json` and the pages in `data/dila_fiches.json` a
 BENCHES = {
     "recall": ("bench.recall", "recall", "recall_curve", "recall_facts"),
     "fusion": ("bench.fusion", "fusion"),
-    "a turn": ("bench.turn", "turn"),
+    "turns": ("bench.turn", "turn"),
     "chunking": ("bench.chunking", "chunking", "chunking_tokens", "documents"),
     "memory search": ("bench.memory_search", "memory_search"),
     "session recall": ("bench.session_recall", "session_recall", "session_recall_meaning"),

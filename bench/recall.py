@@ -1,6 +1,6 @@
-"""Recall of long-term memory on 512 French questions, with the floor on and with shuffled importances.
+"""Recall of long-term memory on 512 French questions, also with shuffled importances.
 
-Run: python -m bench.recall   (the first run embeds 498 passages and keeps them in bench/.cache)
+Run: python -m bench.recall   (the first run embeds 498 passages and caches them in bench/.cache)
 """
 
 import asyncio
@@ -124,27 +124,27 @@ async def main() -> None:
     cosine, lexical = await scored(collection, embedder, asked, even)
     rows = [figures("dense alone", ranks_of(cosine, gold)), figures("BM25 alone", ranks_of(lexical, gold))]
     one = await searched(memory, asked, gold)
-    rows.append(figures("memory search, one importance", one))
+    rows.append(figures("memory search, equal importances", one))
 
-    drawn = np.random.default_rng(SEED).choice(5, size=len(passages), p=SHARES) + 1
-    await set_importances(collection, as_memories(passages, drawn.tolist()))
+    shuffled = np.random.default_rng(SEED).choice(5, size=len(passages), p=SHARES) + 1
+    await set_importances(collection, as_memories(passages, shuffled.tolist()))
     mixed = await searched(memory, asked, gold)
     rows.append(figures("memory search, importances shuffled", mixed))
-    report("recall", f"Recall with {settings.memory_embedding}, the floor on", COLUMNS, rows)
+    report("recall", f"Recall with {settings.memory_embedding}, with the relevance floor", COLUMNS, rows)
 
-    strange = json.loads((DATA / "unanswerable.json").read_text(encoding="utf-8"))
-    silent = sum([not await memory.search(USER, question) for question in strange])
-    curve(embedder, settings, asked, cosine, lexical, gold, drawn)
-    falls = [f"{100 * (np.mean(one <= k) - np.mean(mixed <= k)):.1f}" for k in (5, 20)]
-    weigh = settings.importance_weights
+    unanswerable = json.loads((DATA / "unanswerable.json").read_text(encoding="utf-8"))
+    unanswered = sum([not await memory.search(USER, question) for question in unanswerable])
+    curve(embedder, settings, asked, cosine, lexical, gold, shuffled)
+    drops = [f"{100 * (np.mean(one <= k) - np.mean(mixed <= k)):.1f}" for k in (5, 20)]
+    weights = settings.importance_weights
     facts = [
-        ("questions about nothing stored that return nothing", f"{silent} of {len(strange)}"),
-        ("fall of R@5 by shuffled importances, points", falls[0]),
-        ("fall of R@20 by shuffled importances, points", falls[1]),
-        ("level 5 at relevance 0.60", f"{0.60 * weigh[4]:.3f}"),
-        ("level 1 at relevance 0.85", f"{0.85 * weigh[0]:.3f}"),
+        ("unanswerable questions that return nothing", f"{unanswered} of {len(unanswerable)}"),
+        ("drop in R@5 with shuffled importances, points", drops[0]),
+        ("drop in R@20 with shuffled importances, points", drops[1]),
+        ("score of importance 5 at relevance 0.60", f"{0.60 * weights[4]:.3f}"),
+        ("score of importance 1 at relevance 0.85", f"{0.85 * weights[0]:.3f}"),
     ]
-    report("recall_facts", "Further requirements", ("what", "measured"), facts)
+    report("recall_facts", "Other measurements", ("measurement", "result"), facts)
     await memory.aclose()
 
 
@@ -163,20 +163,25 @@ def curve(
     cosine: NDArray[np.float64],
     lexical: NDArray[np.float64],
     gold: Sequence[int],
-    drawn: NDArray[np.int64],
+    shuffled: NDArray[np.int64],
 ) -> None:
     """Print recall at several exponents; they keep importance from outweighing relevance."""
     similarity = embedder.calibration.similarity(cosine.astype(np.float32), "question")
     terms = [len(query_terms(question, detect_language(question)).indices) for question in asked]
     shown = np.stack([answers(*row) for row in zip(similarity, lexical, terms, strict=True)])
     relevance = np.stack([relevances(s, words) for s, words in zip(similarity, lexical, strict=True)])
-    weight = np.asarray(settings.importance_weights)[drawn - 1]
+    weight = np.asarray(settings.importance_weights)[shuffled - 1]
     rows = []
     for power in (1, 2, SHARPNESS, 4, 6, 8):
         sharpened = relevance ** (power / SHARPNESS)
         scores = np.where(shown, sharpened * weight, -np.inf)
         rows.append(figures(f"power {power:g}", ranks_of(scores, gold)))
-    report("recall_curve", f"Shuffled importances by sharpness (in use: {SHARPNESS:g})", COLUMNS, rows)
+    report(
+        "recall_curve",
+        f"Recall with shuffled importances, by sharpness (in use: {SHARPNESS:g})",
+        COLUMNS,
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Recall of session memory on 512 French questions, each passage in its own source.
 
-Run: python -m bench.session_recall [MODEL …]   (e5-small takes minutes the first time; kept in bench/.cache,
-which must be deleted when splitting or embedding changes)
+Run: python -m bench.session_recall [MODEL …]   (the first run takes minutes with e5-small and is cached
+in bench/.cache, which must be deleted when splitting or embedding changes)
 """
 
 import asyncio
@@ -90,12 +90,17 @@ async def main(models: Sequence[str]) -> None:
             figures(f"{model}: the tool", first_ranks(await through_the_tool(services, asked), gold)),
         ]
         for share in SHARES:
-            setattr(closeness, "MEANING", share)  # noqa: B010  # it is final to all but this bench
+            setattr(closeness, "MEANING", share)  # noqa: B010  # Final elsewhere
             ranks = first_ranks(await through_the_tool(services, asked), gold)
             curve.append(figures(f"{model}: {share:.2f}", ranks))
         setattr(closeness, "MEANING", chosen)  # noqa: B010
         await services.aclose()
-    report("session_recall_meaning", "Contribution of meaning, words and n-grams", COLUMNS, curve)
+    report(
+        "session_recall_meaning",
+        "Recall by the weight of meaning; words and n-grams share the rest",
+        COLUMNS,
+        curve,
+    )
     report("session_recall", "Recall of session memory, each passage a source", COLUMNS, rows)
 
 

@@ -56,7 +56,7 @@ async def filled(session: SessionMemory, vectors: Vectors, texts: list[str]) -> 
 
 
 def numpy_scan(vectors: Vectors, queries: Vectors) -> Callable[[int], Awaitable[object]]:
-    """Measure the minimum: one session's vectors times the query, and the top results."""
+    """Return a lower bound: multiply one session's vectors by the query and sort."""
     each = CHUNKS // SESSIONS
 
     async def search(n: int) -> object:

@@ -21,14 +21,14 @@ MODEL = "gemini-2.5-flash-lite"
 MEGABYTES = (1, 10, 100)
 
 
-async def given(path: Path, services: Services) -> dict[str, Any]:
+async def ingest(path: Path, services: Services) -> dict[str, Any]:
     """Return the graph's report on a file."""
     context = BoundContext(user_id="bench", bound=services)
     config: Any = {"configurable": {"thread_id": path.stem}}
     result = await graph.ainvoke({"files": [{"path": str(path)}]}, config, context=context)
-    (told,) = result["report"]
-    assert told["status"] == "VECTORIZED_SUM_UP", told
-    return dict(told)
+    (entry,) = result["report"]
+    assert entry["status"] == "VECTORIZED_SUM_UP", entry
+    return dict(entry)
 
 
 async def main() -> None:
@@ -50,14 +50,20 @@ async def main() -> None:
         for megabytes in MEGABYTES:
             path, before = folder / f"{megabytes}.txt", len(rehearsal.requests)
             write(path, megabytes)
-            told = await given(path, services)
-            asked: list[Request] = rehearsal.requests[before:]
-            costs.append(sum(count_tokens(request.body) for request in asked))
+            entry = await ingest(path, services)
+            requests_made: list[Request] = rehearsal.requests[before:]
+            costs.append(sum(count_tokens(request.body) for request in requests_made))
             rows.append(
-                (f"{megabytes} MB", told["chunks"], len(asked), costs[-1], f"{costs[-1] / costs[0]:.2f}")
+                (
+                    f"{megabytes} MB",
+                    entry["chunks"],
+                    len(requests_made),
+                    costs[-1],
+                    f"{costs[-1] / costs[0]:.2f}",
+                )
             )
         await services.aclose()
-    columns = ("a file of", "chunks", "model calls", "tokens of the prompts", "ratio")
+    columns = ("file size", "chunks", "model calls", "prompt tokens", "ratio")
     report("summaries", "Summaries of large files", columns, rows)
 
 

@@ -58,14 +58,14 @@ Run = Callable[[str, str], Any]
 
 
 class SharedStores(Services):
-    """Services with their own settings on the stores of other services."""
+    """Services with their own settings that share the stores of other services."""
 
     def __init__(self, owner: Services, **own: Any) -> None:
         super().__init__(owner.settings.model_copy(update=own))
         self._owner = owner
 
     async def memory(self) -> LongTermMemory:
-        """Return the other services' memory, because a home folder is opened once."""
+        """Return the other services' memory, because a home folder can be opened only once."""
         return await self._owner.memory()
 
     async def session(self) -> SessionMemory:

@@ -1,1 +1,1 @@
-"""The graphs, as wiring only."""
+"""The graphs: nodes wired together, without logic of their own."""

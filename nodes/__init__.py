@@ -1,1 +1,1 @@
-"""Steps of the graphs: functions from state to partial state."""
+"""Nodes of the graphs: functions from state to partial state."""

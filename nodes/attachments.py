@@ -1,4 +1,4 @@
-"""Attachments of a message: storing them, and ingesting them in a job that may outlast the turn."""
+"""Store a message's attachments, and ingest them in a background job that may outlast the turn."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,9 @@ PATIENCE_SECONDS: Final = 20.0
 """Seconds a turn waits for the ingestion of its files; the job continues after that."""
 
 
-async def take_in(message: HumanMessage, runtime: Runtime[Context]) -> tuple[HumanMessage, list[str]]:
+async def store_attachments(
+    message: HumanMessage, runtime: Runtime[Context]
+) -> tuple[HumanMessage, list[str]]:
     """Store the files of a message.
 
     Returns:
@@ -30,7 +32,7 @@ async def take_in(message: HumanMessage, runtime: Runtime[Context]) -> tuple[Hum
     if not blocks:
         return message, []
     intake = await open_intake(context_of(runtime).services())
-    references, ids = await asyncio.to_thread(_take, blocks, message.id or "", intake, identity_of(runtime))
+    references, ids = await asyncio.to_thread(_store, blocks, message.id or "", intake, identity_of(runtime))
     return with_references(message, references), ids
 
 
@@ -44,8 +46,8 @@ async def ingest(
     """Ingest resources of the chat, waiting up to `PATIENCE_SECONDS`.
 
     Args:
-        arrived: Resources of the message; waited for even if another turn's job is ingesting them.
-        waiting: Other resources to ingest; those a job is already ingesting are skipped.
+        arrived: The message's resources; the turn waits for them even if another turn's job ingests them.
+        waiting: Other resources to ingest, except those that a job is already ingesting.
         fill: The share of the context in use, 0 to 1.
         ingestion: The `ingestion` graph.
         runtime: The run's runtime.
@@ -55,26 +57,26 @@ async def ingest(
     todo = [id_ for id_ in dict.fromkeys([*arrived, *waiting]) if not jobs.is_busy(id_)]
     listening, run = True, copy_context()
 
-    def tell(event: dict[str, Any]) -> None:
+    def notify(event: dict[str, Any]) -> None:
         if listening:
             run.run(runtime.stream_writer, event)  # the graph finds its stream through the run's context
 
     if todo:
         payload = {"files": [{"resource_id": id_} for id_ in todo], "context_fill": fill}
-        work = _run(ingestion, payload, for_sub_agent(runtime), tell)
+        work = _run(ingestion, payload, for_sub_agent(runtime), notify)
         awaited.add(jobs.start(work, f"ingestion in chat {identity_of(runtime).chat_id}", todo))
     if awaited:
         await asyncio.wait(awaited, timeout=PATIENCE_SECONDS)
     listening = False  # the turn continues, and its stream may end before the job does
 
 
-async def _run(ingestion: Graph, payload: dict[str, Any], context: Context, tell: Notify) -> None:
+async def _run(ingestion: Graph, payload: dict[str, Any], context: Context, notify: Notify) -> None:
     stream = ingestion.astream(payload, context=context, stream_mode="custom", subgraphs=True)
     async for _branch, event in stream:
-        tell(cast("dict[str, Any]", event))
+        notify(cast("dict[str, Any]", event))
 
 
-def _take(
+def _store(
     blocks: Sequence[dict[str, Any]], message_id: str, intake: Intake, identity: Identity
 ) -> tuple[list[str], list[str]]:
     references: list[str] = []
@@ -86,8 +88,8 @@ def _take(
             else:
                 attachment = read_attachment(block, intake.limit)
                 resource, _ = intake.take(identity.user_id, identity.chat_id, attachment, message_id)
-        except FileRejected as refusal:
-            references.append(rejection_block(str(refusal)))
+        except FileRejected as error:
+            references.append(rejection_block(str(error)))
             continue
         references.append(reference_block(resource))
         ids.append(resource.id)

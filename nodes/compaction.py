@@ -1,4 +1,4 @@
-"""The step that compacts a long thread: notes replace its oldest exchanges."""
+"""The node that compacts a long thread: notes replace its oldest exchanges."""
 
 from time import monotonic
 from typing import Literal, cast

@@ -1,4 +1,4 @@
-"""The steps of a council: seat participants, brief them, hold rounds and write the synthesis."""
+"""Nodes of the `council` graph: seat participants, brief them, hold rounds and write the synthesis."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.pregel._read import ChannelRead  # no public name lets a sent branch read the state
+from langgraph.pregel._read import ChannelRead  # there is no public API for a sent branch to read the state
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
@@ -64,7 +64,7 @@ async def convene(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
     synthesis, synthesis_note = within_ceiling(state, "synthesis_model", "MODEL_FLASH", context.policy)
     rounds, rounds_note = rounds_of(state, settings)
     seats = seats_of(skills)
-    _tell(runtime, "convened", roster=[_public(seat) for seat in seats], rounds=rounds)
+    _emit(runtime, "convened", roster=[_public(seat) for seat in seats], rounds=rounds)
     return {
         "question": question,
         "expert_level": target,
@@ -97,8 +97,8 @@ async def distill(state: CouncilState, runtime: Runtime[Context]) -> CouncilStat
         notify=_notify(runtime, "distillation"),
     )
     if brief["status"] != "none":
-        _tell(runtime, brief["status"], tokens=brief["tokens"])
-    _tell(runtime, "round", round=1, rounds=state["rounds_planned"])
+        _emit(runtime, brief["status"], tokens=brief["tokens"])
+    _emit(runtime, "round", round=1, rounds=state["rounds_planned"])
     return {"brief": brief, "messages": []}
 
 
@@ -107,20 +107,20 @@ async def speak(speaker: Speaker, config: RunnableConfig, runtime: Runtime[Conte
     state: CouncilState = ChannelRead.do_read(config, select=list(CouncilState.__annotations__))
     alias, current = speaker["alias"], state["round"]
     seat = next(seat for seat in state["seats"] if seat["alias"] == alias)
-    _tell(runtime, "speaks", round=current, **_public(seat))
-    sent, outcome = await _asked(seat, state, runtime)
+    _emit(runtime, "speaks", round=current, **_public(seat))
+    sent, outcome = await _ask_participant(seat, state, runtime)
     statement = statement_of(outcome, alias, current)
     if isinstance(outcome, Failure) or statement["absence"]:
-        _tell(runtime, "absent", round=current, **_public(seat), reason=statement["absence"])
+        _emit(runtime, "absent", round=current, **_public(seat), reason=statement["absence"])
         return {"statements": [statement]}
-    _tell(runtime, "spoke", round=current, **_public(seat), **_in_short(statement))
+    _emit(runtime, "spoke", round=current, **_public(seat), **_summary(statement))
     return {"statements": [statement], "histories": {alias: [*sent, outcome.message]}}
 
 
 async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState:
     """Close the round, and end the council if no further round can follow."""
     settings = context_of(runtime).services().settings
-    number, rounds, here = (
+    number, rounds, present_count = (
         state["round"],
         state["rounds_planned"],
         present(state["statements"], state["round"]),
@@ -128,11 +128,11 @@ async def gather(state: CouncilState, runtime: Runtime[Context]) -> CouncilState
     note = ""
     if number < rounds and _seconds_to_speak(state, settings) <= round_seconds(state, number):
         note = f"The council ran out of time after round {number}."
-    elif here < FEWEST:
+    elif present_count < FEWEST:
         note = f"In round {number} fewer than {FEWEST} participants answered, so it was the last one."
     if note or number == rounds:
         return {"closed": True, "notes": [*state["notes"], *filter(None, [note])]}
-    _tell(runtime, "round", round=number + 1, rounds=rounds)
+    _emit(runtime, "round", round=number + 1, rounds=rounds)
     return {"round": number + 1}
 
 
@@ -141,7 +141,7 @@ async def synthesize(state: CouncilState, runtime: Runtime[Context]) -> CouncilS
     synthesis = await _synthesis(state, runtime)
     state = {**state, "synthesis": synthesis}
     result = deliberation(state)
-    _tell(runtime, "ended", outcome=result["outcome"], usage=result["usage"])
+    _emit(runtime, "ended", outcome=result["outcome"], usage=result["usage"])
     return {"synthesis": synthesis, "report": report(result), "deliberation": result}
 
 
@@ -156,7 +156,7 @@ def route_after_gather(state: CouncilState) -> Literal["synthesize"] | list[Send
 
 
 async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesis:
-    """Return the first synthesis that a level gives: the requested level, then lower, then higher ones."""
+    """Return the first synthesis; try the requested level, then lower levels, then higher ones."""
     started = monotonic()
     services, policy = context_of(runtime).services(), context_of(runtime).policy
     left = services.settings.council_seconds - seconds_spent(state)
@@ -166,11 +166,11 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
     if len(speakers(state["statements"])) < FEWEST:
         return synthesis
     budget = services.models.budget
-    text_of_all = transcript(state["question"], state["brief"], state["seats"], state["statements"], budget)
-    request: list[AnyMessage] = [SystemMessage(RAPPORTEUR), HumanMessage(text_of_all)]
+    material = transcript(state["question"], state["brief"], state["seats"], state["statements"], budget)
+    request: list[AnyMessage] = [SystemMessage(RAPPORTEUR), HumanMessage(material)]
     levels = _rapporteurs(state["rapporteur_level"], ceiling(policy))
     for place, level in enumerate(levels):
-        _tell(runtime, "synthesis", level=level)
+        _emit(runtime, "synthesis", level=level)
         outcome = await services.models.call(
             level,
             request,
@@ -182,10 +182,10 @@ async def _synthesis(state: CouncilState, runtime: Runtime[Context]) -> Synthesi
         synthesis["seconds"] += outcome.seconds
         if isinstance(outcome, Answer) and (text := outcome.text.strip()):
             text += CUT if is_truncated(outcome.message) else ""
-            of_it = {"text": text, "level": level, "model": outcome.model, "tokens": tokens_of(outcome)}
-            return cast("Synthesis", {**synthesis, **of_it})
+            answer = {"text": text, "level": level, "model": outcome.model, "tokens": tokens_of(outcome)}
+            return cast("Synthesis", {**synthesis, **answer})
         synthesis["failures"].append(
-            outcome.sentence if isinstance(outcome, Failure) else f"{outcome.model} said nothing."
+            outcome.sentence if isinstance(outcome, Failure) else f"{outcome.model} returned an empty answer."
         )
     return synthesis
 
@@ -195,7 +195,7 @@ def _rapporteurs(level: Level, highest: Level) -> Sequence[Level]:
     return [level, *lower_levels(level), *allowed[allowed.index(level) + 1 :]]
 
 
-async def _asked(
+async def _ask_participant(
     seat: Seat, state: CouncilState, runtime: Runtime[Context]
 ) -> tuple[list[AnyMessage], Answer | Failure]:
     """Return the messages sent to a participant in this round, and the outcome."""
@@ -203,7 +203,7 @@ async def _asked(
     try:
         history = await _history(seat, state, runtime)
     except InvalidSkill:  # deleted while the council was interrupted
-        gone = f"Its skill {seat['skill_id']!r} was deleted, or can't be read any more."
+        gone = f"Its skill {seat['skill_id']!r} was deleted or can no longer be read."
         return [], Failure("refused", gone, state["expert_level"], "")
     sent = [*history, _next_request(seat, state, history, services.models.budget)]
     outcome = await services.models.call(
@@ -223,20 +223,20 @@ async def _history(seat: Seat, state: CouncilState, runtime: Runtime[Context]) -
     services = context_of(runtime).services()
     budget, vault = services.models.budget, Vault(services.settings.home, identity_of(runtime).user_id)
     skill = await asyncio.to_thread(vault.find_skill, seat["skill_id"])
-    retold: list[AnyMessage] = [SystemMessage(expert_prompt(seat, state["seats"], skill.instructions))]
+    rebuilt: list[AnyMessage] = [SystemMessage(expert_prompt(seat, state["seats"], skill.instructions))]
     for statement in state["statements"]:
         if statement["alias"] == alias and not statement["absence"]:
-            request = _request(seat, state, statement["round"], budget, with_context=len(retold) == 1)
-            retold += [HumanMessage(request), AIMessage(contribution_text(statement))]
-    return retold
+            request = _request(seat, state, statement["round"], budget, with_context=len(rebuilt) == 1)
+            rebuilt += [HumanMessage(request), AIMessage(contribution_text(statement))]
+    return rebuilt
 
 
 def _next_request(seat: Seat, state: CouncilState, history: list[AnyMessage], budget: int) -> HumanMessage:
-    """Return this round's request; it includes the context unless a message still sent contains it."""
-    bare = HumanMessage(_request(seat, state, state["round"], budget, with_context=False))
+    """Return this round's request, with the context unless an earlier message still sent contains it."""
+    without_context = HumanMessage(_request(seat, state, state["round"], budget, with_context=False))
     context = context_block(state["brief"])
-    if any(context in turn[0].text for turn in trim_turns(split_turns([*history, bare]), budget)):
-        return bare
+    if any(context in turn[0].text for turn in trim_turns(split_turns([*history, without_context]), budget)):
+        return without_context
     return HumanMessage(_request(seat, state, state["round"], budget, with_context=True))
 
 
@@ -260,18 +260,18 @@ def _seconds_to_speak(state: CouncilState, settings: Settings) -> float:
     return max(settings.council_seconds - seconds_spent(state) - reserve, 0.0)
 
 
-def _tell(runtime: Runtime[Context], event: str, **fields: Any) -> None:
+def _emit(runtime: Runtime[Context], event: str, **fields: Any) -> None:
     runtime.stream_writer({"type": "council", "event": event, **fields})
 
 
 def _notify(runtime: Runtime[Context], who: str) -> Notify:
     """Return a callback that reports retries as council events; `retry` events belong to the chat."""
-    return lambda event: _tell(runtime, "retry", who=who, reason=event.get("reason", ""))
+    return lambda event: _emit(runtime, "retry", who=who, reason=event.get("reason", ""))
 
 
 def _public(seat: Seat) -> dict[str, str]:
     return {"alias": seat["alias"], "role": seat["role"]}
 
 
-def _in_short(statement: Statement) -> dict[str, Any]:
+def _summary(statement: Statement) -> dict[str, Any]:
     return {key: statement[key] for key in ("stance", "confidence", "tokens", "seconds")}

@@ -1,4 +1,4 @@
-"""The steps of a sub-agent's turn: take a task, think, use tools, then answer or ask a question."""
+"""Nodes of the `delegation` graph: take a task, think, use tools, then answer or ask a question."""
 
 import asyncio
 from collections.abc import Sequence
@@ -45,8 +45,8 @@ from nodes.tool_results import without_long_results
 
 OutcomeStatus = Literal["success", "pending_question", "budget_exhausted", "error"]
 
-OUT_OF_TIME: Final = "its time was spent"
-CUT_SHORT: Final = "\n\n(The answer ends where the model's output limit was.)"
+OUT_OF_TIME: Final = "its time was used up"
+CUT_SHORT: Final = "\n\n(The answer is cut off: the model reached its output limit.)"
 
 
 async def open_thread(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
@@ -93,7 +93,7 @@ async def think(state: DelegationState, runtime: Runtime[Context], *, toolset: T
     if cut := _cut(state, runtime):
         return {"turn": with_cut(turn, cut)}
     targets = open_targets(turn, context.policy, settings)
-    turn, messages = await _asked(state, targets, runtime, toolset(targets, context.memory))
+    turn, messages = await _call_model(state, targets, runtime, toolset(targets, context.memory))
     if seconds_left(turn, settings) <= 0 and any("error" in _stamp(message) for message in messages):
         # Our own time limit, not a failure: `wrap_up` still asks for an answer.
         return {"turn": with_cut(turn, OUT_OF_TIME)}
@@ -116,10 +116,10 @@ async def use_tools(
     counted = [call["id"] for call in newest.tool_calls if call["name"] != TRANSFER_TOOL]
     left = settings.delegate_max_calls - state["calls"]
     not_run = counted[left:]
-    granted = newest.model_copy(
+    allowed = newest.model_copy(
         update={"tool_calls": [call for call in newest.tool_calls if call["id"] not in not_run]}
     )
-    results = await _run(granted, state, runtime, toolset)
+    results = await _run(allowed, state, runtime, toolset)
     results += [_not_run(call) for call in newest.tool_calls if call["id"] in not_run]
     order = [call["id"] for call in newest.tool_calls]
     results.sort(key=lambda result: order.index(result.tool_call_id))
@@ -135,7 +135,7 @@ async def use_tools(
 
 async def wrap_up(state: DelegationState, runtime: Runtime[Context]) -> DelegationState:
     """Ask the agent for an answer from what it has, because its budget is spent."""
-    turn, messages = await _asked(state, (), runtime)
+    turn, messages = await _call_model(state, (), runtime)
     answers = [
         _not_run(call)
         for message in messages
@@ -174,7 +174,7 @@ def route_after_think(
     return "ask" if question_in(newest.text) else "close_turn"
 
 
-async def _asked(
+async def _call_model(
     state: DelegationState,
     targets: tuple[Level, ...],
     runtime: Runtime[Context],
@@ -184,12 +184,12 @@ async def _asked(
     context = context_of(runtime)
     services, turn = context.services(), state["turn"]
     try:
-        shown = await _shown(state, targets, runtime)
-    except InvalidSkill as refusal:  # deleted while the agent works
-        return apply_outcome(Failure("refused", str(refusal), turn["level"], ""), turn, runtime)
+        request = await _prompt(state, targets, runtime)
+    except InvalidSkill as error:  # deleted during the agent's turn
+        return apply_outcome(Failure("refused", str(error), turn["level"], ""), turn, runtime)
     outcome = await services.models.call(
         turn["level"],
-        shown,
+        request,
         tools=tools,
         fall_back=context.policy in ("AUTO", "AUTO_PRO"),
         seconds=None if turn["cut"] else seconds_left(turn, services.settings),
@@ -198,7 +198,7 @@ async def _asked(
     return apply_outcome(outcome, turn, runtime)
 
 
-async def _shown(
+async def _prompt(
     state: DelegationState, targets: tuple[Level, ...], runtime: Runtime[Context]
 ) -> list[AnyMessage]:
     """Return the messages of one call: the role, the thread, and this turn's blocks under the newest task."""
@@ -220,13 +220,13 @@ async def _shown(
 
 
 def _first_skill(messages: list[AnyMessage], default: str) -> str:
-    """Return the skill the thread started with, which each task names; on a new thread `default`."""
+    """Return the skill that the thread started with, which is stamped on its tasks, or `default`."""
     task = next((message for message in reversed(messages) if isinstance(message, HumanMessage)), None)
     return str(_stamp(task).get("skill_id", default)) if task else default
 
 
 async def _skill(state: DelegationState, runtime: Runtime[Context]) -> Skill | None:
-    """Return the agent's expert, read again for each call because threads store its id only."""
+    """Return the agent's expert, read for each call because threads store only its id."""
     if not (skill_id := state.get("skill_id", "")):
         return None
     vault = Vault(context_of(runtime).services().settings.home, identity_of(runtime).user_id)
@@ -234,28 +234,28 @@ async def _skill(state: DelegationState, runtime: Runtime[Context]) -> Skill | N
 
 
 async def _run(
-    granted: AIMessage, state: DelegationState, runtime: Runtime[Context], toolset: Toolset
+    allowed: AIMessage, state: DelegationState, runtime: Runtime[Context], toolset: Toolset
 ) -> list[ToolMessage]:
-    if not granted.tool_calls:
+    if not allowed.tool_calls:
         return []
     context = context_of(runtime)
-    for call in granted.tool_calls:
+    for call in allowed.tool_calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "start"})
     targets = open_targets(state["turn"], context.policy, context.services().settings)
     node = tool_node(toolset, targets, context.memory)
-    results = await node.ainvoke({**state, "messages": [*state["messages"][:-1], granted]})
-    for call in granted.tool_calls:
+    results = await node.ainvoke({**state, "messages": [*state["messages"][:-1], allowed]})
+    for call in allowed.tool_calls:
         runtime.stream_writer({"type": "tool", "name": call["name"], "status": "end"})
     return await without_long_results(results["messages"], runtime)
 
 
 def _cut(state: DelegationState, runtime: Runtime[Context]) -> str:
-    """Return the spent budget as a clause, such as "its time was spent"; empty if there is none."""
+    """Return the spent budget as a clause, such as "its time was used up"; empty if none is."""
     turn, settings = state["turn"], context_of(runtime).services().settings
     if state["calls"] >= settings.delegate_max_calls:
-        return "its tool calls were spent"
+        return "its tool calls were used up"
     if calls_left(turn, settings) <= 1:
-        return "its model calls were spent"
+        return "its model calls were used up"
     return OUT_OF_TIME if seconds_left(turn, settings) <= 0 else ""
 
 
@@ -275,7 +275,7 @@ def _answer(messages: list[AnyMessage]) -> str:
         if isinstance(message, AIMessage) and "error" in _stamp(message):
             failure = message.text
         elif isinstance(message, AIMessage):
-            asks = question_in(message.text)  # nothing follows a question
+            asks = question_in(message.text)  # nothing may follow a question
             cut_short = "truncated" in _stamp(message) and not asks
             best = message.text.strip() + (CUT_SHORT if cut_short else "")
     return "\n\n".join(filter(None, [best, failure])) or "I have no answer."
@@ -290,7 +290,7 @@ def _not_run(call: ToolCall) -> ToolMessage:
 
 
 def _with_note(result: ToolMessage, note: str) -> ToolMessage:
-    """Return a result with a note below it. The thread keeps the note, so that prompts stay unchanged."""
+    """Return a result with a note below it; the note is stored, so that later prompts can be cached."""
     content = cast("str | list[Any]", result.content)
     noted = f"{content}\n{note}" if isinstance(content, str) else [*content, {"type": "text", "text": note}]
     return result.model_copy(update={"content": noted})

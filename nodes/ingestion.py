@@ -1,4 +1,4 @@
-"""The steps of an ingestion: receive files, extract their text, and route each to its destination."""
+"""Nodes of the `ingestion` graph: receive files, extract their text, and route each to its destination."""
 
 import asyncio
 import logging
@@ -121,7 +121,7 @@ async def vectorize(state: FileState, runtime: Runtime[Context]) -> FileState:
     session = await services.session()
 
     def progress(chunks: int, share: float) -> None:
-        _tell(runtime, resource, step="vectorize", chunks=chunks, share=share)
+        _emit(runtime, resource, step="vectorize", chunks=chunks, share=share)
 
     saved = await session.save(
         resource.user_id,
@@ -172,7 +172,9 @@ async def fail(state: FileState, error: NodeError, runtime: Runtime[Context]) ->
         elif resource is not None:
             await _settle(resource, services, runtime, status="FAILED", error=reason)
     except DiskFull:
-        logger.exception("%s stays as it was, for the next run", state["resource_id"])
+        logger.exception(
+            "could not save the status of %s; a later run ingests it again", state["resource_id"]
+        )
     return Command(goto="report")
 
 
@@ -210,12 +212,12 @@ async def _begin(step: str, state: FileState, runtime: Runtime[Context]) -> tupl
     resource = await asyncio.to_thread(registry.get, identity_of(runtime).user_id, state["resource_id"])
     if resource is None:
         raise ResourceDeleted
-    _tell(runtime, resource, step=step)
+    _emit(runtime, resource, step=step)
     return resource, services
 
 
 async def _read(resource: Resource, fill: float, services: Services, runtime: Runtime[Context]) -> str:
-    """Write the file's text unless models read the file itself; return what the text leaves out."""
+    """Write the file's text unless models read the file itself; return a remark on anything left out."""
     files, models = services.files, services.models
     match resource.resource_type:
         case "weburl":
@@ -230,8 +232,8 @@ async def _read(resource: Resource, fill: float, services: Services, runtime: Ru
             return await read_document(resource, files, models, runtime.stream_writer)
         case _:
             return await asyncio.to_thread(write_text, resource, files)
-    words = await transcribe(resource, files.original(resource), models, runtime.stream_writer)
-    await asyncio.to_thread(write_transcription, resource, files, words)
+    transcript = await transcribe(resource, files.original(resource), models, runtime.stream_writer)
+    await asyncio.to_thread(write_transcription, resource, files, transcript)
     return ""
 
 
@@ -251,11 +253,11 @@ async def _settle(
 ) -> None:
     """Register the file's progress and stream it to the run's clients."""
     await _update(resource, services, **changes)
-    _tell(runtime, resource, status=changes["status"])
+    _emit(runtime, resource, status=changes["status"])
 
 
-def _tell(runtime: Runtime[Context], resource: Resource, **what: Any) -> None:
-    runtime.stream_writer({"type": "ingest", "resource_id": resource.id, "name": resource.name, **what})
+def _emit(runtime: Runtime[Context], resource: Resource, **fields: Any) -> None:
+    runtime.stream_writer({"type": "ingest", "resource_id": resource.id, "name": resource.name, **fields})
 
 
 async def _ingested(received: Received, runtime: Runtime[Context]) -> IngestedFile:
@@ -278,7 +280,7 @@ async def _ingested(received: Received, runtime: Runtime[Context]) -> IngestedFi
 
 
 def _reason(resource: Resource) -> str:
-    """Return the reason a file was not read; a file still pending could not be updated: the disk is full."""
+    """Return the reason a file was not read; one still pending was not updated because the disk is full."""
     return resource.error or (UNWRITTEN if resource.status == "PENDING_INGESTION" else "")
 
 

@@ -1,4 +1,4 @@
-"""Applying a model's outcome to a turn: its account, its message, and a requested transfer."""
+"""Apply a model's outcome to a turn: its account, its message, and a requested transfer."""
 
 import logging
 from typing import Any, Final
@@ -18,7 +18,7 @@ from cognition.text.truncate import shorten
 logger = logging.getLogger(__name__)
 
 TOOL_ERROR: Final = 1_000
-"""Maximum characters of a tool's error in its result; invalid calls are quoted whole."""
+"""Maximum characters of a tool's error in its result; the error for an invalid call quotes the whole call."""
 
 
 def apply_outcome(
@@ -26,8 +26,8 @@ def apply_outcome(
 ) -> tuple[Turn, list[AnyMessage]]:
     """Return the turn after an outcome, and the messages to add to the conversation.
 
-    A failure becomes a sentence. A transfer that comes alone is not added; beside other calls the message is
-    kept whole.
+    A failure adds a message with its explanation. A message whose only tool call is a valid transfer is not
+    added; one with other calls is added unchanged.
     """
     if isinstance(outcome, Failure):
         stamp = {"level": outcome.role, "model": outcome.model, "error": outcome.kind}

@@ -21,14 +21,14 @@ from cognition.state.echo import EchoState, Perceived
 from cognition.state.turn import open_turn
 from cognition.storage.resources import Resource
 from cognition.text.tokens import estimate_tokens
-from nodes.attachments import ingest, take_in
+from nodes.attachments import ingest, store_attachments
 
 SUMMARIES_SHARE: Final = 0.1
 """Maximum share of the context for file summaries, newest first."""
 
 
 async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Graph) -> EchoState:
-    """Open the turn and find what the model should see beside the conversation.
+    """Open the turn and collect the memories and files that the model should see.
 
     Args:
         state: The thread.
@@ -47,11 +47,11 @@ async def perceive(state: EchoState, runtime: Runtime[Context], ingestion: Graph
         raise InvalidInput(msg)
     fill = filled(messages, services.settings.context_tokens)
     closed = await closed_at(services, identity.user_id, identity.chat_id) if identity.chat_id else 0.0
-    kept, arrived = await take_in(newest, runtime)
+    kept, attached = await store_attachments(newest, runtime)
     at, resources = now(), await _resources(runtime)
     waiting = await asyncio.to_thread(_waiting, resources, fill, services)
-    if arrived or waiting:
-        await ingest(arrived, waiting, fill, ingestion, runtime)
+    if attached or waiting:
+        await ingest(attached, waiting, fill, ingestion, runtime)
         at, resources = now(), await _resources(runtime)
     since = state["perceived"]["at"] if "perceived" in state else 0.0
     perceived = Perceived(

@@ -1,4 +1,4 @@
-"""The messages of one model call: the part of the thread that fits, and this turn's blocks around it."""
+"""The messages of one model call: the part of the thread that fits, plus this turn's blocks."""
 
 import asyncio
 from collections.abc import Sequence

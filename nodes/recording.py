@@ -1,4 +1,4 @@
-"""The last step of a turn: write its account into the answer, and index the turn."""
+"""The last node of a turn: write the turn's account into the answer, and index the turn."""
 
 from typing import Any
 from uuid import uuid4
@@ -20,7 +20,7 @@ async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     """Write the turn's account into the answer's metadata, and note in the answer if a budget cut it short.
 
     A background job adds the turn to session memory, so that the answer does not wait for its embedding. A
-    turn that a crash left out is indexed after the next one.
+    turn that a crash left unindexed is indexed after the next one.
     """
     turn, messages = state["turn"], state["messages"]
     services = context_of(runtime).services()
@@ -32,7 +32,7 @@ async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     if turn["cut"]:
         note = {"type": "text", "text": f"\n\n(This turn was cut short: {turn['cut']}.)"}
         content = [*([content] if isinstance(content, str) else content), note]
-    sealed = answer.model_copy(
+    recorded = answer.model_copy(
         update={
             "content": content,
             "response_metadata": {**answer.response_metadata, STAMP: {**stamp, **account}},
@@ -40,13 +40,15 @@ async def record(state: EchoState, runtime: Runtime[Context]) -> EchoState:
     )
     identity = identity_of(runtime)
     if services.settings.index_conversation and identity.chat_id:
-        sealed_thread = [*(message for message in messages if message.id != sealed.id), sealed]
-        work = _index(sealed_thread, identity, state["perceived"]["at"], services)
+        thread = [*(message for message in messages if message.id != recorded.id), recorded]
+        work = _index_turn(thread, identity, state["perceived"]["at"], services)
         services.jobs.start(work, f"indexing of the turns of chat {identity.chat_id}")
-    return {"messages": [sealed]}
+    return {"messages": [recorded]}
 
 
-async def _index(messages: list[AnyMessage], identity: Identity, since: float, services: Services) -> None:
+async def _index_turn(
+    messages: list[AnyMessage], identity: Identity, since: float, services: Services
+) -> None:
     if await closed_at(services, identity.user_id, identity.chat_id) > since:
         return  # the session was closed meanwhile; the next turn, if any, indexes this one
     session = await services.session()

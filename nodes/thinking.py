@@ -32,7 +32,7 @@ Toolset = Callable[[tuple[Level, ...], str], tuple[BaseTool, ...]]
 """The tools to offer, given the levels within reach and the memory mode (`on` or `off`)."""
 
 OWN_BUDGET: Final = frozenset({"delegate_to_agent", "consult_expert_consultant", "consult_council"})
-"""Tools that call models themselves, on a budget of their own."""
+"""Tools that call models themselves, with their own budget."""
 
 
 async def think(state: EchoState, runtime: Runtime[Context], *, toolset: Toolset) -> EchoState:
@@ -116,7 +116,7 @@ def route_after_think(state: EchoState) -> Literal["use_tools", "escalate", "rec
 def route_after_tools(
     state: EchoState | DelegationState,
 ) -> Literal["think_lite", "think_flash", "think_pro", "escalate"]:
-    """Return the node of the turn's level, or `escalate` if a transfer was requested beside the calls."""
+    """Return the node of the turn's level, or `escalate` if a transfer was requested along with the calls."""
     return "escalate" if state["turn"]["transfer"] else route_to_level(state)
 
 
@@ -133,4 +133,4 @@ def tool_node(toolset: Toolset, targets: tuple[Level, ...], memory: str) -> Tool
 
 
 def _cut(calls: int) -> str:
-    return "its model calls were spent" if calls <= 0 else "its time was spent"
+    return "its model calls were used up" if calls <= 0 else "its time was used up"

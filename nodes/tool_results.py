@@ -38,8 +38,8 @@ BUDGETED: Final = frozenset(
 """Tools that limit the length of their results themselves."""
 
 MOVED: Final = (
-    "This result of {tokens:,} tokens was moved to session memory: `search_sessions_context` with "
-    'source_id="{source_id}" finds what it says. It begins:\n{beginning}'
+    "This result of {tokens:,} tokens was moved to session memory: search it with `search_sessions_context`, "
+    'source_id="{source_id}". It begins:\n{beginning}'
 )
 
 
@@ -50,7 +50,7 @@ async def without_long_results(messages: Sequence[Any], runtime: Runtime[Context
         messages: The results of tool calls.
         runtime: The run's runtime.
     """
-    return [await _short(message, runtime) if _is_long(message) else message for message in messages]
+    return [await _moved(message, runtime) if _is_long(message) else message for message in messages]
 
 
 def _is_long(message: Any) -> bool:
@@ -61,7 +61,7 @@ def _is_long(message: Any) -> bool:
     )
 
 
-async def _short(message: ToolMessage, runtime: Runtime[Context]) -> ToolMessage:
+async def _moved(message: ToolMessage, runtime: Runtime[Context]) -> ToolMessage:
     identity = identity_of(runtime)
     if not identity.chat_id:
         return message  # a run without a thread has no session
@@ -72,7 +72,7 @@ async def _short(message: ToolMessage, runtime: Runtime[Context]) -> ToolMessage
     try:
         await session.save(identity.user_id, identity.chat_id, source_id, message.text, name=name)
     except (InvalidInput, DiskFull, OSError):
-        logger.exception("the %s stays in the context", name)
+        logger.exception("could not move the %s to session memory; it stays in the context", name)
         return message
     beginning = block("result", message.text[:BEGINNING], note=DATA)
     content = MOVED.format(tokens=estimate_tokens(message.text), source_id=source_id, beginning=beginning)

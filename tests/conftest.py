@@ -1,4 +1,4 @@
-"""Fixtures for all tests: real servers on loopback, real stores in a temporary folder."""
+"""Fixtures for all tests: real servers on the loopback interface, real stores in a temporary folder."""
 
 import os
 
@@ -37,30 +37,30 @@ def _nothing_blocks_an_event_loop() -> Iterator[None]:
     Blocking calls of the tests themselves are allowed.
     """
     with blockbuster_ctx(scanned_modules=["apps", "cognition", "graphs", "nodes", "tools"]) as blockbuster:
-        # Tests that run their own rehearsal server wait for its end.
+        # Tests that run their own rehearsal server wait for it to stop.
         blockbuster.functions["threading.Lock.acquire"].can_block_in("rehearsal/server.py", "stop")
         yield
 
 
 @pytest.fixture
 def rehearsal() -> Iterator[RehearsalServer]:
-    """A rehearsal server on which a test scripts each model that it expects to be called."""
-    with RehearsalServer({DISTILLATION: [Reply(text="no JSON: do without me")]}) as server:
+    """A rehearsal server; a test scripts each model that it expects to be called."""
+    with RehearsalServer({DISTILLATION: [Reply(text="This is not JSON.")]}) as server:
         yield server
 
 
 @pytest.fixture
 def make_settings(rehearsal: RehearsalServer, tmp_path: Path) -> Callable[..., Settings]:
-    """Return settings that use the rehearsal server, with overrides by the test."""
+    """Return a function that makes settings for the rehearsal server; a test can override any of them."""
 
-    def make(**own: Any) -> Settings:
-        given = {
+    def make(**overrides: Any) -> Settings:
+        defaults = {
             "home": tmp_path / "home",
             "GOOGLE_API_KEY": "test",
             "GOOGLE_GEMINI_BASE_URL": rehearsal.url,
             "model_distillation": f"google_genai:{DISTILLATION}",
         }
-        return Settings(**{**given, **own})
+        return Settings(**{**defaults, **overrides})
 
     return make
 
@@ -75,5 +75,5 @@ async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Serv
 
 @pytest.fixture
 def context(services: Services) -> BoundContext:
-    """The context of Ada with the test's services."""
+    """A run context for the user Ada with the test's services."""
     return BoundContext(user_id="ada", bound=services)

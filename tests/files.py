@@ -16,15 +16,15 @@ PNG = (
     + _chunk(b"IDAT", zlib.compress(b"\x00\xff\x00\x00"))
     + _chunk(b"IEND", b"")
 )
-"""A red pixel."""
+"""A PNG of one red pixel."""
 
 
 def wav(seconds: int) -> bytes:
-    """Silence, 32,000 bytes for each second."""
-    written = io.BytesIO()
-    with wave.open(written, "wb") as file:
+    """Return a WAV file of silence, with 32,000 bytes per second."""
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(16_000)
         file.writeframes(bytes(32_000 * seconds))
-    return written.getvalue()
+    return buffer.getvalue()

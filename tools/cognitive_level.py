@@ -11,9 +11,9 @@ from cognition.state.echo import EchoState
 from cognition.state.turn import transfer_error
 
 DESCRIPTION = """Hand this turn to a higher level of thought when the task needs more than you can give:
-several steps of reasoning, planning, code or mathematics, a careful weighing, or a failed attempt of yours.
-The higher level sees the same conversation and your plan, and answers in your place; say nothing else. Don't
-call it for small talk, for a fact you know or for what a tool answers."""
+multi-step reasoning, planning, code, mathematics, weighing trade-offs, or after a failed attempt of yours.
+The higher level sees the same conversation and your plan, and answers in your place, so write nothing else.
+Don't call it for small talk, for a fact you know or for a question that a tool answers."""
 
 
 async def new_cognitive_level(
@@ -32,7 +32,7 @@ async def new_cognitive_level(
     if transfer and transfer["target"] == target_model:
         return f"transferred to {target_model}"
     return transfer_error(target_model, transfer_plan, turn, context.policy, context.services().settings) or (
-        "Error: one transfer at a time; another one of this message was made."
+        "Error: only one transfer per message; this message already requested another one."
     )
 
 
@@ -42,7 +42,7 @@ def level_tool(targets: Sequence[Level]) -> BaseTool:
     Args:
         targets: The levels within reach; at least one.
     """
-    # A JSON schema, because an enum of one value would become a constant, which Gemini doesn't take.
+    # A JSON schema, because pydantic turns an enum of one value into a constant, which Gemini rejects.
     arguments = {
         "title": "NewCognitiveLevel",
         "type": "object",
@@ -50,7 +50,7 @@ def level_tool(targets: Sequence[Level]) -> BaseTool:
             "target_model": {
                 "type": "string",
                 "enum": list(targets),
-                "description": "The level to hand over to.",
+                "description": "The level to hand the turn to.",
             },
             "transfer_plan": {
                 "type": "string",

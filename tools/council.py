@@ -1,4 +1,4 @@
-"""The tool that holds a council of experts."""
+"""The tool that runs a council of experts."""
 
 from html import escape
 from typing import Annotated, Any, cast
@@ -16,7 +16,6 @@ from cognition.text.blocks import DATA, block
 
 Runtime = ToolRuntime[Context, EchoState]
 
-
 Ids = Annotated[object, WithJsonSchema({"type": "string"})]
 """Declared as a string; a list is accepted too."""
 
@@ -33,7 +32,7 @@ def council_tool(graph: Graph) -> BaseTool:
     Args:
         graph: The `council` graph.
     """
-    # Without a checkpointer: no council is stored among the checkpoints of the chat.
+    # No checkpointer, so that the council isn't stored among the chat's checkpoints.
     council = graph.copy(update={"checkpointer": False})
 
     @tool(parse_docstring=True, response_format="content_and_artifact")
@@ -47,7 +46,7 @@ def council_tool(graph: Graph) -> BaseTool:
         history_depth: int = 20,
         distillation_focus: str = "",
     ) -> Result:
-        """Let several experts deliberate on a question, in rounds in which each responds to the others.
+        """Have several experts deliberate on a question in rounds, in which each responds to the others.
 
         Call it when the user asks for a council, or for a decision that is hard to undo and has more than one
         side. It takes minutes and many calls: don't use it for questions that you or one expert can answer.
@@ -60,9 +59,10 @@ def council_tool(graph: Graph) -> BaseTool:
                 with different views.
             runtime: Injected by the graph.
             target_model: The level of the experts: MODEL_LITE, MODEL_FLASH or MODEL_PRO.
-            synthesis_model: The level of the neutral rapporteur.
+            synthesis_model: The level of the neutral rapporteur, who writes the synthesis.
             rounds: The number of rounds, 1 to 5; usually 3. One round gathers independent opinions.
-            history_depth: The number of newest messages of this chat to summarise for them; 0 for none.
+            history_depth: The number of newest messages of this chat to summarise for the experts; 0 for
+                none.
             distillation_focus: Details that the summary must include.
         """
         request: dict[str, Any] = {
@@ -77,10 +77,10 @@ def council_tool(graph: Graph) -> BaseTool:
         }
         try:
             result = await _run(council, cast("CouncilInput", request), runtime)
-        except InvalidCouncil as refusal:
-            return f"Error: {escape(refusal.for_model, quote=False)}", {}
+        except InvalidCouncil as error:
+            return f"Error: {escape(error.for_model, quote=False)}", {}
         deliberation, report = result["deliberation"], result["report"]
-        failed = "Error: nobody answered.\n" if deliberation["outcome"] == "failed" else ""
+        failed = "Error: no participant answered.\n" if deliberation["outcome"] == "failed" else ""
         return f"{failed}{block('council', report, note=DATA)}", deliberation
 
     return consult_council

@@ -40,17 +40,17 @@ class DelegationTools:
     ) -> Result:
         """Delegate a task to a sub-agent that works on its own with search tools, and get its result.
 
-        Call it for work that takes many steps or much reading and whose details you don't need here; several
-        calls in one message run in parallel. The agent sees only what you write. If it asks a question, call
-        it again with its sub_sid and the answer as the task. Use its sub_sid for further tasks too; it
-        remembers the earlier ones.
+        Call it for work that takes many steps or a lot of reading and whose details you don't need here.
+        Several calls in one message run in parallel. The agent sees only what you write. If it asks a
+        question, call it again with its sub_sid and the answer as the task. Use its sub_sid for further tasks
+        too; it remembers the earlier ones.
 
         Args:
             task: A self-contained task: the goal, what is known, where to look, and the form of the result.
             runtime: Injected by the graph.
             system_prompt: The role, method and limits of a new agent; empty for a general one.
             sub_sid: The id of an existing agent to continue; empty for a new agent.
-            skill_id: The expert that a new agent acts as, as `list_skills` shows it.
+            skill_id: The id of the expert that a new agent acts as; `list_skills` shows the ids.
         """
         return await self._delegate(
             runtime, task=task, system_prompt=system_prompt, sub_sid=sub_sid, skill_id=skill_id
@@ -61,12 +61,13 @@ class DelegationTools:
     ) -> Result:
         """Consult one expert, who gets a summary of this chat.
 
-        Call it when a question needs professional judgement; for several views use a council. The first call
-        opens a consultation and returns its sub_sid: with it, the expert remembers the discussion.
+        Call it when a question needs professional judgement; for several views, use `consult_council`. The
+        first call opens a consultation and returns its sub_sid; pass it in later calls to continue the same
+        discussion.
 
         Args:
             question: A self-contained question.
-            skill_id: The expert, as `list_skills` shows it.
+            skill_id: The id of the expert; `list_skills` shows the ids.
             runtime: Injected by the graph.
             sub_sid: The id of the consultation to continue; empty for a new one.
         """
@@ -82,7 +83,7 @@ class DelegationTools:
             return context_block(brief)
 
         if not skill_id.strip():
-            return "Error: the skill_id is blank. `list_skills` shows the experts that there are.", {}
+            return "Error: the skill_id is blank. `list_skills` shows the available experts.", {}
         return await self._delegate(
             runtime, task=question, skill_id=skill_id, sub_sid=sub_sid, opening=opening
         )
@@ -91,6 +92,9 @@ class DelegationTools:
         """List the open sub-agents and consultations of this chat.
 
         Call it when you no longer know a sub_sid, or when the user asks which agents are working.
+
+        Args:
+            runtime: Injected by the graph.
         """
         agents = self._agents(runtime)
         runs = context_of(runtime).services().agent_runs
@@ -99,7 +103,7 @@ class DelegationTools:
     async def close_agent_session(self, sub_sid: str, runtime: Runtime) -> str:
         """Close a sub-agent and delete its thread permanently.
 
-        Call it when its work is done and will not be continued.
+        Call it when the agent's work is done and won't be continued.
 
         Args:
             sub_sid: The agent's id.
@@ -107,8 +111,8 @@ class DelegationTools:
         """
         try:
             thread = await self._agents(runtime).close(sub_sid)
-        except InvalidInput as refusal:
-            return f"Error: nothing is closed. {_told(refusal)}"
+        except InvalidInput as error:
+            return f"Error: nothing was closed. {_message(error)}"
         return f"Closed: {thread.sub_sid} ({_one_line(thread.role)})."
 
     async def _delegate(self, runtime: Runtime, *, skill_id: str = "", **fields: Any) -> Result:
@@ -118,12 +122,12 @@ class DelegationTools:
         try:
             assignment = Assignment(**fields, skill=await _skill(skill_id, runtime), request_id=request_id)
             report = await self._agents(runtime).delegate(assignment, runtime.stream_writer)
-        except RunStopped as stop:
-            return f"Error: {_told(stop)}", {}
-        except InvalidInput as refusal:
-            return f"Error: nothing was done. {_told(refusal)}", {}
-        most = context_of(runtime).services().settings.delegate_max_calls
-        return report_text(report, most), {"sub_sid": report.sub_sid, **report.outcome}
+        except RunStopped as error:
+            return f"Error: {_message(error)}", {}
+        except InvalidInput as error:
+            return f"Error: nothing was done. {_message(error)}", {}
+        max_calls = context_of(runtime).services().settings.delegate_max_calls
+        return report_text(report, max_calls), {"sub_sid": report.sub_sid, **report.outcome}
 
     def _agents(self, runtime: Runtime) -> SubAgents:
         return SubAgents(self._graph, for_sub_agent(runtime))
@@ -136,8 +140,8 @@ async def _skill(skill_id: str, runtime: Runtime) -> Skill | None:
     return await asyncio.to_thread(vault.find_skill, skill_id)
 
 
-def _told(refusal: InvalidInput) -> str:
-    return escape(str(refusal), quote=False)
+def _message(error: InvalidInput) -> str:
+    return escape(str(error), quote=False)
 
 
 def _one_line(text: str) -> str:
@@ -151,10 +155,10 @@ def delegation_tools(graph: Graph) -> tuple[BaseTool, ...]:
         graph: The `delegation` graph.
     """
     tools = DelegationTools(graph)
-    answering = tool(parse_docstring=True, response_format="content_and_artifact")
+    with_artifact = tool(parse_docstring=True, response_format="content_and_artifact")
     return (
-        answering(tools.delegate_to_agent),
-        answering(tools.consult_expert_consultant),
-        tool(tools.list_agent_sessions),
+        with_artifact(tools.delegate_to_agent),
+        with_artifact(tools.consult_expert_consultant),
+        tool(parse_docstring=True)(tools.list_agent_sessions),
         tool(parse_docstring=True)(tools.close_agent_session),
     )

@@ -44,11 +44,11 @@ Result = tuple[str, dict[str, Any]]
 """The text for the model, and the artifact stored with the tool message."""
 
 DONE: Final[dict[FusionOutcome, str]] = {
-    "new": "Remembered",
-    "refreshed": "Known already; confirmed",
-    "replaced": "Updated; the older text is kept with it",
-    "merged": "Joined with what was known",
-    "known": "Nothing to do: this is what memory just told you,",
+    "new": "Remembered as",
+    "refreshed": "Already known; confirmed:",
+    "replaced": "Updated, with the older text kept:",
+    "merged": "Merged with what was known:",
+    "known": "Nothing to do: you just read this fact in memory, as",
 }
 
 
@@ -62,16 +62,16 @@ async def update_meta_artifact(
     """Store one fact in long-term memory, which is shared by all conversations.
 
     Call it when the user tells you something that will still matter in another conversation: a preference, a
-    fact about their life or work, a correction of what you know, a standing wish; or when you learn how to
-    help them better. Store one fact per call, in the user's words and language, understandable without its
-    context. A fact about a known subject updates it. Don't store things that matter only now, secrets, or
-    facts that memory already holds.
+    fact about their life or work, a correction of what you know, or a standing request; or when you learn how
+    to help them better. Store one fact per call, in the user's words and language, self-contained. A fact
+    about a known subject updates it. Don't store things that matter only now, secrets, or facts that memory
+    already holds.
 
     Args:
         artifact_name: The kind of fact: "Profil d'Alignement" for the user's preferences and facts,
             "Hypothèses d'Apprentissage" for your own lessons, or another short name for a topic.
         fact: The fact in one or two sentences, at most 1,500 characters.
-        importance: 1 trivial, 2 minor, 3 useful, 4 major, 5 an axiom that always holds (if the user says so).
+        importance: 1 trivial, 2 minor, 3 useful, 4 major, 5 axiom: always holds, only if the user says so.
         runtime: Injected by the graph.
     """
     if _is_off(runtime):
@@ -89,11 +89,11 @@ async def update_meta_artifact(
             messages=messages,
             shown=_shown(messages),
         )
-    except InvalidInput as refusal:
-        return f"Error: {refusal}", {}
+    except InvalidInput as error:
+        return f"Error: {error}", {}
     if written.outcome != "known":
-        _tell(runtime, written.outcome, written.memory.memory_id)
-    return _written(written, await _language(runtime)), {DISTILLED: written.distilled}
+        _emit(runtime, written.outcome, written.memory.memory_id)
+    return _write_text(written, await _language(runtime)), {DISTILLED: written.distilled}
 
 
 @tool(parse_docstring=True, response_format="content_and_artifact")
@@ -108,10 +108,10 @@ async def search_meta_artifacts(
     """Search long-term memory, or list it.
 
     With a query it returns the best matches first; without one, an index of all memories, newest first. Call
-    it when the memories under the newest message are not enough.
+    it when the memories below the newest message are not enough.
 
     Args:
-        query: A question or key words; empty to list.
+        query: A question or keywords; empty to list.
         artifact_name: Only memories of this kind; empty for all.
         limit: Maximum number of memories, 1 to 100.
         start_date: Only memories from this date on, such as 2024, 2024-05 or 2024-05-17; empty for all.
@@ -130,12 +130,12 @@ async def search_meta_artifacts(
     if not query.strip():
         index = await memory.index(user_id, artifact_name=artifact_name, limit=limit, period=period)
         narrowed = bool(artifact_name.strip() or start_date.strip() or end_date.strip())
-        return _index(index, language, narrowed=narrowed), {
+        return _index_text(index, language, narrowed=narrowed), {
             SHOWN: [listed.memory_id for listed in index.memories]
         }
-    found = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
-    await memory.note_recall(user_id, found)
-    return _found(query, found, language), {SHOWN: [recalled.memory.memory_id for recalled in found]}
+    hits = await memory.search(user_id, query, artifact_name=artifact_name, limit=limit, period=period)
+    await memory.note_recall(user_id, hits)
+    return _search_text(query, hits, language), {SHOWN: [recalled.memory.memory_id for recalled in hits]}
 
 
 @tool(parse_docstring=True)
@@ -151,18 +151,18 @@ async def delete_meta_artifact_item(memory_id: str, runtime: Runtime) -> str:
     memory_id = memory_id.strip()
     deleted = await (await _memory(runtime)).delete(identity_of(runtime).user_id, memory_id)
     if deleted.found:
-        _tell(runtime, "deleted", memory_id)
-        return f"Deleted for good: {memory_id!r}."
-    near = f" The nearest are: {', '.join(deleted.nearest)}." if deleted.nearest else ""
-    return f"Nothing deleted: no memory has the id {_quoted(memory_id)}.{near} Search to see the ids."
+        _emit(runtime, "deleted", memory_id)
+        return f"Deleted permanently: {memory_id!r}."
+    near = f" The nearest ids are: {', '.join(deleted.nearest)}." if deleted.nearest else ""
+    return f"Nothing was deleted: no memory has the id {_quoted(memory_id)}.{near} Search to see the ids."
 
 
 async def _language(runtime: Runtime) -> InterfaceLanguage:
     """Return the language of the user's newest message."""
-    said = (
+    texts = (
         message.text for message in reversed(runtime.state["messages"]) if isinstance(message, HumanMessage)
     )
-    return await asyncio.to_thread(interface_language, next(said, ""))
+    return await asyncio.to_thread(interface_language, next(texts, ""))
 
 
 async def _memory(runtime: Runtime) -> LongTermMemory:
@@ -173,7 +173,7 @@ def _is_off(runtime: Runtime) -> bool:
     return context_of(runtime).memory == "off"
 
 
-def _tell(runtime: Runtime, action: str, memory_id: str) -> None:
+def _emit(runtime: Runtime, action: str, memory_id: str) -> None:
     runtime.stream_writer({"type": "memory", "action": action, "memory_id": memory_id})
 
 
@@ -188,26 +188,26 @@ def _shown(messages: Sequence[AnyMessage]) -> list[str]:
     return ids
 
 
-def _written(written: WriteResult, language: InterfaceLanguage) -> str:
+def _write_text(written: WriteResult, language: InterfaceLanguage) -> str:
     memory = written.memory
     artifact = escape(artifact_label(memory.artifact_name, language))
     importance = importance_label(memory.memory_importance, language)
-    head = f"{DONE[written.outcome]} as {memory.memory_id!r} ({artifact}, {importance})."
+    head = f"{DONE[written.outcome]} {memory.memory_id!r} ({artifact}, {importance})."
     return " ".join(filter(None, [head, written.note, block("memory", memory.fact, note=DATA)]))
 
 
-def _found(query: str, found: Sequence[Recalled], language: InterfaceLanguage) -> str:
-    if not found:
-        return f"Nothing in memory answers {_quoted(query)}. Ask the user, or search with other words."
-    lines = "\n".join(memory_line(recalled.memory, language, recalled.score) for recalled in found)
+def _search_text(query: str, hits: Sequence[Recalled], language: InterfaceLanguage) -> str:
+    if not hits:
+        return f"No memory answers {_quoted(query)}. Ask the user, or search with other words."
+    lines = "\n".join(memory_line(recalled.memory, language, recalled.score) for recalled in hits)
     return block("memories", lines, note=DATA)
 
 
-def _index(index: Index, language: InterfaceLanguage, *, narrowed: bool) -> str:
+def _index_text(index: Index, language: InterfaceLanguage, *, narrowed: bool) -> str:
     if not index.total:
         if narrowed:
-            return "No memory is of this kind and period. List without artifact_name and dates to see all."
-        return "Nothing is remembered yet."
+            return "No memory has this kind and period. List without artifact_name and dates to see all."
+        return "Nothing has been stored yet."
     rest = ""
     if more := index.total - len(index.memories):
         oldest = index.memories[-1].updated_on

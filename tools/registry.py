@@ -37,19 +37,19 @@ async def query_registry(
     search it with. Without arguments it lists all.
 
     Args:
-        resource_type: Only text, document, image, audio, video, binary, weburl or note; empty for all.
-        status: Only PENDING_INGESTION, PUT_IN_CONTEXT, VECTORIZED_SUM_UP, INDEXED or FAILED; empty for all.
-        search_term: Only those whose name or summary contains this; empty for all.
-        resource_id: One resource by its id, with its full summary; other filters are ignored.
+        resource_type: text, document, image, audio, video, binary, weburl or note; empty for all.
+        status: PENDING_INGESTION, PUT_IN_CONTEXT, VECTORIZED_SUM_UP, INDEXED or FAILED; empty for all.
+        search_term: Only resources whose name or summary contains this text; empty for all.
+        resource_id: The id of one resource to show with its full summary; other filters are ignored.
         runtime: Injected by the graph.
     """
     identity = identity_of(runtime)
     registry = await context_of(runtime).services().registry()
     if resource_id := resource_id.strip():
-        found = await asyncio.to_thread(registry.get, identity.user_id, resource_id)
+        resource = await asyncio.to_thread(registry.get, identity.user_id, resource_id)
         return (
-            _whole(found, identity.chat_id)
-            if found
+            _details(resource, identity.chat_id)
+            if resource
             else f"No resource has the id {_quoted(resource_id)}. {ALL}"
         )
     resource_type, status = resource_type.strip().lower(), status.strip().upper()
@@ -58,7 +58,8 @@ async def query_registry(
         ("status", status, get_args(ResourceStatus)),
     ):
         if value and value not in values:
-            return f"Error: {name} {_quoted(value)} is none of {', '.join(values)}. Leave it empty for all."
+            expected = f"one of {', '.join(values)}, or empty for all"
+            return f"Error: invalid {name} {_quoted(value)}: expected {expected}."
     try:
         resources = await asyncio.to_thread(
             registry.find,
@@ -68,13 +69,11 @@ async def query_registry(
             status=status,
             term=search_term,
         )
-    except InvalidInput as refusal:
-        return f"Error: {escape(str(refusal), quote=False)}"
+    except InvalidInput as error:
+        return f"Error: {escape(str(error), quote=False)}"
     if not resources:
         narrowed = resource_type or status or search_term.strip()
-        return (
-            f"No resource is like that. {ALL}" if narrowed else "Nothing was given to this conversation yet."
-        )
+        return f"No resource matches. {ALL}" if narrowed else "This conversation has no resources yet."
     return _listed(resources)
 
 
@@ -87,12 +86,12 @@ def _listed(resources: Sequence[Resource]) -> str:
     return f"{count}.{more}\n{block('resources', lines, note=DATA)}"
 
 
-def _whole(resource: Resource, chat_id: str) -> str:
-    there = "" if resource.chat_id == chat_id else ", global_search=True: it is another conversation's"
-    way = f" Search it with `search_sessions_context`, source_id={resource.id!r}{there}."
+def _details(resource: Resource, chat_id: str) -> str:
+    scope = "" if resource.chat_id == chat_id else ", global_search=True (it is in another conversation)"
+    hint = f" Search it with `search_sessions_context`, source_id={resource.id!r}{scope}."
     searchable = resource.status == "VECTORIZED_SUM_UP"
     body = "\n".join(filter(None, [_line(resource), resource.summary]))
-    return f"{block('resource', body, note=DATA)}{way if searchable else ''}"
+    return f"{block('resource', body, note=DATA)}{hint if searchable else ''}"
 
 
 def _line(resource: Resource) -> str:

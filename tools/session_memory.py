@@ -28,7 +28,7 @@ LONGEST_NAME: Final = 100
 NOT_INDEXED: Final = Changes(
     status="INDEXED",
     chunks=0,
-    error="What was indexed of it was deleted: give the file again to have it searched.",
+    error="Its search index was deleted. Add the file again to make it searchable.",
 )
 """Changes to a file's resource when its passages are deleted."""
 MANY: Final = 10
@@ -40,8 +40,8 @@ async def save_session_context(text: str, source_id: str, runtime: Runtime) -> s
     """Save a long text for this conversation, to search it instead of keeping it in the context.
 
     Call it with an intermediate result, a draft, notes or a document that you will need again and that takes
-    too much of the context. Saving under an existing source_id replaces the whole text. The text is deleted
-    when the session ends.
+    up too much of the context. Saving under an existing source_id replaces the whole text. The text is
+    deleted when the session ends.
 
     Args:
         text: The whole text.
@@ -53,10 +53,10 @@ async def save_session_context(text: str, source_id: str, runtime: Runtime) -> s
         return f"Error: {_quoted(source_id)} is a file of this conversation: choose another source_id."
     try:
         saved = await (await _session(runtime)).save(identity.user_id, identity.chat_id, source_id, text)
-    except InvalidInput as refusal:
-        return f"Error: {_plain(refusal)}"
+    except InvalidInput as error:
+        return f"Error: {_message(error)}"
     id_ = _quoted(saved.source_id)
-    done = {"new": "Saved", "replaced": "Saved in place of the older text", "unchanged": "Known already"}
+    done = {"new": "Saved", "replaced": "Saved, replacing the older text", "unchanged": "Already saved"}
     chunks = pluralize(saved.chunks, "chunk")
     waiting = " Embeddings are added in the background." if saved.state == "INDEXING" else ""
     return (
@@ -81,7 +81,7 @@ async def search_sessions_context(
     turns that have left the context are in the source "conversation_history".
 
     Args:
-        query: A question or key words; empty for the map.
+        query: A question or keywords; empty for the map.
         source_id: Only this source; empty for all.
         global_search: Search all conversations of this user instead of this one.
         limit: Maximum number of results, 1 to 100.
@@ -91,20 +91,24 @@ async def search_sessions_context(
     """
     identity = identity_of(runtime)
     session = await _session(runtime)
-    place = (identity.user_id, identity.chat_id)
+    session_key = (identity.user_id, identity.chat_id)
     try:
-        narrowed: dict[str, Any] = {
+        filters: dict[str, Any] = {
             "source_id": source_id.strip(),
             "everywhere": global_search,
             "limit": min(max(limit, 1), MOST_RESULTS),
             "period": read_period(start_date, end_date),
         }
         if query.strip():
-            return _found(query, await session.search(*place, query, **narrowed), everywhere=global_search)
-        listing = await session.sources(*place, **narrowed)
-        return _map(listing, everywhere=global_search, dated=bool(start_date.strip() or end_date.strip()))
-    except InvalidInput as refusal:
-        return f"Error: {_plain(refusal)}"
+            return _search_text(
+                query, await session.search(*session_key, query, **filters), everywhere=global_search
+            )
+        listing = await session.sources(*session_key, **filters)
+        return _sources_text(
+            listing, everywhere=global_search, dated=bool(start_date.strip() or end_date.strip())
+        )
+    except InvalidInput as error:
+        return f"Error: {_message(error)}"
 
 
 @tool(parse_docstring=True)
@@ -119,13 +123,13 @@ async def delete_session_context_source(source_id: str, runtime: Runtime) -> str
     source_id = source_id.strip()
     try:
         chunks = await (await _session(runtime)).delete(identity.user_id, identity.chat_id, source_id)
-    except InvalidInput as refusal:
+    except InvalidInput as error:
         listed = "`search_sessions_context` without a query lists the sources of this conversation."
-        return f"Error: nothing deleted. {_plain(refusal)} {listed}"
+        return f"Error: nothing was deleted. {_message(error)} {listed}"
     if file := await _file_of(source_id, runtime):  # the prompt would still advise to search it
         registry = await context_of(runtime).services().registry()
         await asyncio.to_thread(registry.update, file.user_id, file.id, **NOT_INDEXED)
-    return f"Deleted for good: {_quoted(source_id)}, {pluralize(chunks, 'chunk')}."
+    return f"Deleted permanently: {_quoted(source_id)}, {pluralize(chunks, 'chunk')}."
 
 
 async def _file_of(source_id: str, runtime: Runtime) -> Resource | None:
@@ -140,28 +144,28 @@ async def _session(runtime: Runtime) -> SessionMemory:
     return await context_of(runtime).services().session()
 
 
-def _found(query: str, found: SearchResult, *, everywhere: bool) -> str:
-    note = _indexing(found.indexing)
-    if not found.passages:
+def _search_text(query: str, result: SearchResult, *, everywhere: bool) -> str:
+    note = _indexing(result.indexing)
+    if not result.passages:
         nothing = (
-            f"Nothing is found for {_quoted(query)}: search with other words or without dates, or call it "
-            "without a query for the map of sources."
+            f"Nothing found for {_quoted(query)}. Use other words or no dates, or omit the query to list the "
+            "sources."
         )
-        return f"{nothing if found.sources else _nothing(everywhere=everywhere)}{note}"
-    shown = "\n".join(_passage(passage, everywhere=everywhere) for passage in found.passages)
-    rest = f" Not shown for length: {pluralize(found.omitted, 'chunk')}." if found.omitted else ""
-    return f"{pluralize(len(found.passages), 'passage')}, best first.{rest}{note}\n{shown}"
+        return f"{nothing if result.sources else _no_sources(everywhere=everywhere)}{note}"
+    shown = "\n".join(_passage(passage, everywhere=everywhere) for passage in result.passages)
+    rest = f" Not shown for length: {pluralize(result.omitted, 'chunk')}." if result.omitted else ""
+    return f"{pluralize(len(result.passages), 'passage')}, best first.{rest}{note}\n{shown}"
 
 
 def _passage(passage: Passage, *, everywhere: bool) -> str:
     first, last = passage.lines
-    place = {"chat_id": passage.first.chat_id} if everywhere else {}
+    chat = {"chat_id": passage.first.chat_id} if everywhere else {}
     path = {"headings": passage.path} if passage.path else {}
     return block(
         "passage",
         passage.text,
         source_id=passage.first.source_id,
-        **place,
+        **chat,
         **path,
         lines=f"{first}-{last}",
         time=_moment(passage.first.created_at),
@@ -170,11 +174,11 @@ def _passage(passage: Passage, *, everywhere: bool) -> str:
     )
 
 
-def _map(listing: Listing, *, everywhere: bool, dated: bool) -> str:
+def _sources_text(listing: Listing, *, everywhere: bool, dated: bool) -> str:
     if not listing.total and dated:
-        return "No source is of that period: leave the dates out to see all."
+        return "No source is from that period. Leave the dates empty to see all."
     if not listing.total:
-        return _nothing(everywhere=everywhere)
+        return _no_sources(everywhere=everywhere)
     lines: list[str] = []
     left = MAX_TOKENS
     for source in listing.sources:
@@ -205,10 +209,10 @@ def _line(source: Source, *, everywhere: bool) -> str:
     return f"- [{' · '.join(head)}] {source.preview}"
 
 
-def _nothing(*, everywhere: bool) -> str:
+def _no_sources(*, everywhere: bool) -> str:
     if everywhere:
-        return "No conversation of this user holds anything in session memory yet."
-    return "This conversation holds nothing in session memory yet."
+        return "No conversation of this user has anything in session memory yet."
+    return "This conversation has nothing in session memory yet."
 
 
 def _indexing(sources: Sequence[Source]) -> str:
@@ -217,7 +221,7 @@ def _indexing(sources: Sequence[Source]) -> str:
     named = ", ".join(
         f"{_quoted(source.source_id)} ({source.embedded} of {source.chunks})" for source in sources[:MANY]
     )
-    return f" Still being indexed, found by its words only so far: {named}. Search again later for more."
+    return f" Still being embedded, so found only by words for now: {named}. Search again later for more."
 
 
 def _moment(seconds: float) -> str:
@@ -229,8 +233,8 @@ def _short(text: str) -> str:
     return line if len(line) <= LONGEST_NAME else f"{line[:LONGEST_NAME]}…"
 
 
-def _plain(refusal: InvalidInput) -> str:
-    return escape(str(refusal), quote=False)
+def _message(error: InvalidInput) -> str:
+    return escape(str(error), quote=False)
 
 
 def _quoted(text: str) -> str:

@@ -57,7 +57,7 @@ def sub_agent_toolset() -> Toolset:
 
 
 def _toolset(*tools: BaseTool) -> Toolset:
-    """Return a toolset of `tools`, long-term memory only if on, and the level tool if a level is in reach."""
+    """Return a toolset: `tools`, without those for long-term memory if it is off, plus the level tool."""
 
     @cache
     def offered(targets: tuple[Level, ...], memory: str) -> tuple[BaseTool, ...]:

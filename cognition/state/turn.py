@@ -115,7 +115,7 @@ def with_cut(turn: Turn, cut: str) -> Turn:
 
     Args:
         turn: The turn.
-        cut: The spent budget, as a clause such as "its time was spent".
+        cut: The spent budget, as a clause such as "its time was used up".
     """
     return {**turn, "cut": cut}
 

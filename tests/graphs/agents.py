@@ -19,7 +19,7 @@ LOOK = Call("list_skills")
 
 
 def agents(services: Services, user: str = "ada", chat: str = "c", **more: Any) -> SubAgents:
-    """Return the sub-agents of a chat, as the tools do."""
+    """Return the `SubAgents` of a chat, created as the tools create it."""
     return SubAgents(graph, BoundContext(user_id=user, bound=services, chat_id=chat, **more))
 
 
@@ -29,7 +29,7 @@ async def delegate(services: Services, task: str, **more: Any) -> Report:
 
 
 async def cut_off(services: Services, task: str, **more: Any) -> AgentThread:
-    """Return an agent whose run was cancelled while its tools ran."""
+    """Cancel an agent's run while its tools run, and return its thread."""
     running: asyncio.Task[Any] | None = None
 
     def end(event: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ def is_agent(request: Request) -> bool:
 
 def beside(chat: Sequence[Reply], agent: Callable[[Request], Reply] | Sequence[Reply]) -> Any:
     """Return a script for a model that answers for the chat and for its sub-agents."""
-    played = {True: 0, False: 0}
+    counts = {True: 0, False: 0}
     lock = Lock()
 
     def play(request: Request) -> Reply:
@@ -58,8 +58,8 @@ def beside(chat: Sequence[Reply], agent: Callable[[Request], Reply] | Sequence[R
             return agent(request)
         replies = agent if role else chat
         with lock:
-            played[role] += 1
-            return replies[min(played[role], len(replies)) - 1]  # type: ignore[index]
+            counts[role] += 1
+            return replies[min(counts[role], len(replies)) - 1]  # type: ignore[index]
 
     return play
 
@@ -70,7 +70,7 @@ def task_of(request: Request) -> str:
 
 
 def steps_of(request: Request) -> int:
-    """Return how often tools ran for the newest task before a request."""
+    """Return how many times tools ran for the newest task before this request."""
     contents = request.body["contents"][_newest_task(request) :]
     return sum("functionResponse" in content["parts"][0] for content in contents)
 

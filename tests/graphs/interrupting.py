@@ -1,7 +1,8 @@
-"""Kills an ingestion at each event and before its row is written, and lets another process resume it.
+"""Kill an ingestion before its row is written and at each event, and resume it in another process.
 
 Run: python -m tests.graphs.interrupting FOLDER
-Prints as JSON the steps at which it was killed, and what came out otherwise than without a kill.
+Prints JSON: the steps at which it was killed, the results that differ from those of an uninterrupted run,
+and the expected result.
 """
 
 import asyncio
@@ -30,13 +31,13 @@ TEXT = "\n\n".join(
 FILE = {"name": "log.md", "data": f"data:text/markdown,{TEXT}"}
 
 
-async def ingest(home: Path, die_at: int, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Give the file, or go on with what is pending; returns all that a user can see of it in the end."""
+async def ingest(home: Path, die_at: int, report: Callable[[str], None]) -> dict[str, Any]:
+    """Ingest the file, or resume the pending resources, and return everything that a user can see of it."""
     services = Services(Settings(home=home, context_file_bytes=1_000, summary_excerpts=3))
     registry = await services.registry()
     if die_at == 0:
         database = await services.database()
-        database._connection.set_trace_callback(lambda sql: "INSERT" in sql and die("receive", tell))
+        database._connection.set_trace_callback(lambda sql: "INSERT" in sql and die("receive", report))
     pending = registry.find("ada", "c", status="PENDING_INGESTION")
     files = [{"resource_id": one.id} for one in pending] or [FILE]
     context = BoundContext(user_id="ada", bound=services)
@@ -45,14 +46,14 @@ async def ingest(home: Path, die_at: int, tell: Callable[[str], None]) -> dict[s
     async for _, event in stream:
         seen += 1
         if seen == die_at:
-            die(str(event.get("step") or event.get("status")), tell)
+            die(str(event.get("step") or event.get("status")), report)
     result = await outcome(services)
     await services.aclose()
     return result
 
 
-def die(step: str, tell: Callable[[str], None]) -> None:
-    tell(step)
+def die(step: str, report: Callable[[str], None]) -> None:
+    report(step)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -73,7 +74,7 @@ async def outcome(services: Services) -> dict[str, Any]:
 
 
 def forked(home: Path, die_at: int = -1) -> tuple[bool, str]:
-    """Ingest in a process of its own; tells whether it came to its end, and its outcome or last step."""
+    """Ingest in a child process; return whether it finished, and its result or last step."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
@@ -82,8 +83,8 @@ def forked(home: Path, die_at: int = -1) -> tuple[bool, str]:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        told = pipe.read()
-    return os.waitpid(process, 0)[1] == 0, told
+        output = pipe.read()
+    return os.waitpid(process, 0)[1] == 0, output
 
 
 def main(folder: Path) -> None:
@@ -97,9 +98,9 @@ def main(folder: Path) -> None:
         if finished:
             break
         killed.append(step)
-        finished, told = forked(home)
-        if not finished or told != expected:
-            wrong.append(f"after {step}: {told}")
+        finished, result = forked(home)
+        if not finished or result != expected:
+            wrong.append(f"after {step}: {result}")
     sys.stdout.write(json.dumps({"killed": killed, "wrong": wrong, "expected": json.loads(expected)}))
 
 

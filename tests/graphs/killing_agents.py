@@ -1,8 +1,9 @@
-"""Kills a process with a running sub-agent after a number of thread writes, and the process that resumes it.
+"""Kill a process with a running sub-agent after some writes of its thread, and each process that resumes it.
 
 Run: python -m tests.graphs.killing_agents FOLDER URL
-The rehearsal at URL plays the models. Prints as JSON, for kills after each write and after each few, the
-writes that they came after, what the last process reported, how often tools were run, and what was said.
+The rehearsal server at URL plays the models. Prints JSON: for kills after every write, every second and every
+third write, the writes that preceded a kill, the last process's report, the number of tool runs, and the
+thread's messages.
 """
 
 import asyncio
@@ -24,40 +25,40 @@ from tools.skills import list_skills
 
 
 async def work(home: Path, url: str, kill_at: int) -> dict[str, Any]:
-    """Have the task done; the process is killed after so many writes."""
+    """Delegate the task; the process is killed after the given number of writes."""
     tap(home, kill_at)
     services = Services(Settings(home=home, GOOGLE_API_KEY="test", GOOGLE_GEMINI_BASE_URL=url))
     report = await agents(services).delegate(Assignment(task=f"Count in {home.name}", request_id="call-1"))
-    said = [message.text for message in await agents(services).messages(report.sub_sid)]
+    texts = [message.text for message in await agents(services).messages(report.sub_sid)]
     (thread,) = await agents(services).open_threads()
     await services.aclose()
     index = {"status": thread.status, "steps": thread.steps, "answer": thread.answer}
-    return {"outcome": report.outcome, "said": said, "index": index}
+    return {"outcome": report.outcome, "said": texts, "index": index}
 
 
 def tap(home: Path, kill_at: int) -> None:
-    """Note each run of the tool in a file, and die after a write of the thread."""
+    """Record each run of the tool in a file, and kill the process after a number of thread writes."""
     look, seen = list_skills.coroutine, 0  # type: ignore[attr-defined]
 
-    async def noted(*args: Any, **kwargs: Any) -> Any:
+    async def recorded(*args: Any, **kwargs: Any) -> Any:
         with (home / "runs").open("a") as file:
             file.write("x")
         return await look(*args, **kwargs)
 
     def killing(write: Any) -> Any:
-        async def then(*args: Any, **kwargs: Any) -> Any:
+        async def write_and_count(*args: Any, **kwargs: Any) -> Any:
             nonlocal seen
-            done = await write(*args, **kwargs)
+            result = await write(*args, **kwargs)
             seen += 1
             if seen == kill_at:
                 with (home / "killed").open("a") as file:
                     file.write(f"{write.__name__}\n")
                 os.kill(os.getpid(), signal.SIGKILL)
-            return done
+            return result
 
-        return then
+        return write_and_count
 
-    list_skills.coroutine = noted  # type: ignore[attr-defined]
+    list_skills.coroutine = recorded  # type: ignore[attr-defined]
     for name in ("aput", "aput_writes"):
         setattr(ThreadSaver, name, killing(getattr(ThreadSaver, name)))
 
@@ -66,24 +67,25 @@ def forked(home: Path, url: str, kill_at: int) -> dict[str, Any] | None:
     """Return the report of a child process; None if it was killed."""
     home.mkdir(exist_ok=True)
     if not (process := os.fork()):
-        (home / "told").write_text(json.dumps(asyncio.run(work(home, url, kill_at))))
+        (home / "report").write_text(json.dumps(asyncio.run(work(home, url, kill_at))))
         os._exit(0)
     os.waitpid(process, 0)
-    told = home / "told"
-    return json.loads(told.read_text()) if told.exists() else None
+    path = home / "report"
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 def main(folder: Path, url: str) -> None:
-    # What takes a second of imports and of YAML, before the processes part.
+    # Load slow imports and YAML once, before the process forks.
     Models(Settings(home=folder, GOOGLE_API_KEY="test")).chat("MODEL_LITE")
     Vault(folder, "ada").skills()
     chains = []
     for writes in range(1, 4):
         home = folder / f"folder{writes}"
-        while not (told := forked(home, url, kill_at=writes)):
+        while not (report := forked(home, url, kill_at=writes)):
             continue
         killed = (home / "killed").read_text().split()
-        chains.append({"name": home.name, "killed": killed, "runs": len((home / "runs").read_text()), **told})
+        runs = len((home / "runs").read_text())
+        chains.append({"name": home.name, "killed": killed, "runs": runs, **report})
     sys.stdout.write(json.dumps(chains))
 
 

@@ -1,4 +1,4 @@
-"""A scripted council: its participants, and each one's contributions and failures by round."""
+"""A scripted council: the contributions and failures of each participant by round."""
 
 import json
 import re
@@ -19,19 +19,19 @@ SYNTHESIS = "## Consensus\nThey agree."
 
 
 def opinion(text: str, stance: str = "Split it", confidence: int = 70, **more: Any) -> Reply:
-    """A contribution that ends as experts are asked to end one."""
-    held = {"stance": stance, "position": f"{stance}, all in all.", "confidence": confidence}
-    return Reply(text=f"{text}\n\n{json.dumps(held)}", **more)
+    """Return a contribution that ends with the JSON line that experts must add."""
+    position = {"stance": stance, "position": f"{stance}, all in all.", "confidence": confidence}
+    return Reply(text=f"{text}\n\n{json.dumps(position)}", **more)
 
 
 class Table:
-    """Scripts every model that a council calls.
+    """A script for every model that a council calls.
 
     Args:
-        rehearsal: Where they are scripted.
-        replies: What a participant says in a round, by number and round; all others agree politely.
-        rapporteur: What the rapporteur says.
-        say: What a participant says of whom nothing is in `replies`.
+        rehearsal: The rehearsal server.
+        replies: A participant's reply in a round, by the numbers of both.
+        rapporteur: The rapporteur's reply.
+        say: A function from participant and round to a reply, for those that are not in `replies`.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class Table:
 
     def asked(self, who: int) -> list[Request]:
         """Return a participant's requests, oldest first; the attempts of one round count as one."""
-        asked = {round_of(r): r for r in self._server.requests if r.model == PRO and number_of(r) == who}
-        return list(asked.values())
+        requests = {round_of(r): r for r in self._server.requests if r.model == PRO and number_of(r) == who}
+        return list(requests.values())
 
     def rapporteurs(self) -> list[Request]:
         """Return the requests to rapporteurs, oldest first."""
@@ -73,11 +73,11 @@ def number_of(request: Request) -> int:
 
 
 def round_of(request: Request) -> int:
-    """In which round."""
+    """Return the round that a request belongs to."""
     found = re.match(r"Round (\d+) of", request.texts[-1])
     return int(found[1]) if found else 0
 
 
 def question(participants: int = 3, **more: Any) -> dict[str, Any]:
-    """The input of a council."""
+    """Return the input of a council."""
     return {"question": "Split the monolith?", "participants": ", ".join(SEATED[:participants]), **more}

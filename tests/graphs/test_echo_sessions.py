@@ -25,7 +25,7 @@ def say(text: str) -> dict[str, Any]:
 
 
 def result_in(request: Request) -> str:
-    """The newest result of a tool that a request carries."""
+    """Return the newest tool result in a request."""
     parts = [part for content in request.body["contents"] for part in content["parts"]]
     return json.dumps(next(p for p in reversed(parts) if "functionResponse" in p), ensure_ascii=False)
 

@@ -26,7 +26,7 @@ LOG = "\n\n".join(f"On day {n} the harbour froze {n * 3} times." for n in range(
 
 @pytest.fixture
 async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Services]:
-    """Services by which nearly every file is searched."""
+    """Services that put nearly every file into session memory."""
     services = Services(make_settings(context_file_bytes=100, recall=False))
     yield services
     await services.aclose()
@@ -34,7 +34,7 @@ async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Serv
 
 @pytest.fixture
 async def gate(services: Services, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Event]:
-    """Until it is set, no passage is embedded."""
+    """An event that holds back the embedding of passages until it is set."""
     gate, session = Event(), await services.session()
     embed = session._embedder.embed
 
@@ -83,7 +83,7 @@ async def test_a_turn_goes_on_without_a_file_that_takes_too_long_and_the_job_goe
 async def test_p60_a_turn_waits_for_a_file_that_another_turn_is_at(
     rehearsal: RehearsalServer, context: BoundContext, services: Services, echo: Any, gate: Event
 ) -> None:
-    """The gate opens when the second turn has found the first one's job."""
+    """Open the gate once the second turn has found the job of the first."""
     at = services.jobs.jobs_on
 
     def found(ids: Sequence[str]) -> set[asyncio.Task[Any]]:
@@ -102,7 +102,7 @@ async def test_p60_a_turn_waits_for_a_file_that_another_turn_is_at(
     assert all("A log of frost." in str(request.body) for request in answered)
     assert len([r for r in rehearsal.requests if r.model == DISTILLATION]) == 1
     session = await services.session()
-    assert (await session.sources("ada", "t")).total <= 2  # the file, and the conversation when it is there
+    assert (await session.sources("ada", "t")).total <= 2  # the file, and the conversation if indexed
 
 
 async def test_p48_a_session_closed_while_a_file_is_embedded_leaves_nothing(

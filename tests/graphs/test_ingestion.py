@@ -38,7 +38,7 @@ without_words = pytest.mark.parametrize(
     [Reply(failure="rate_limit", retry_after=0.01), Reply(failure="blocked"), Reply(failure="empty")],
     ids=["429", "blocked", "empty"],
 )
-"""Runs a test for each way in which a model can fail to read a file."""
+"""Run a test for each way in which a model can fail to read a file."""
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+"""Properties of users' folder names: unique on any file system, and plain."""
+
 import re
 
 import pytest

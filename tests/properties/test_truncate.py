@@ -1,3 +1,5 @@
+"""Properties of shortened texts: both ends are kept, and budgets are met."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""The environment of the servers."""
+"""Fixtures for tests of the dev server."""
 
 import os
 

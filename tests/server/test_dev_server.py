@@ -28,7 +28,7 @@ LANGGRAPH = Path(sys.executable).with_name("langgraph")
 
 
 class DevServer:
-    """`langgraph dev` on a folder of its own, started anew as often as a test likes."""
+    """`langgraph dev` in its own folder; tests can restart it."""
 
     def __init__(self, environment: dict[str, str], log: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:

@@ -20,7 +20,7 @@ from tests.server.test_dev_server import DevServer
 def server(
     rehearsal: RehearsalServer, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[DevServer]:
-    """A server whose Gemini is the test's."""
+    """A server that uses the test's rehearsal server as Gemini."""
     folder = tmp_path_factory.mktemp("signatures")
     given = {
         "COGNITION_HOME": str(folder / "home"),

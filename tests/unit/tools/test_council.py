@@ -19,7 +19,7 @@ ASK: dict[str, Any] = {"messages": [HumanMessage("Let the council decide whether
 
 @pytest.fixture
 def chat(services: Services) -> BoundContext:
-    """The context of a chat that has no need of embeddings."""
+    """The context of a chat that needs no embeddings."""
     return BoundContext(user_id="ada", memory="off", bound=services)
 
 
@@ -28,7 +28,7 @@ def consult(**more: Any) -> Call:
 
 
 def council_of(rehearsal: RehearsalServer, *calls: Call, **table: Any) -> Table:
-    """A chat whose model asks for councils, and tells what they said."""
+    """Script a chat whose model calls `consult_council` and then answers."""
     held = Table(rehearsal, **table)
     rehearsal.script(LITE, [Reply(text="I ask them.", calls=calls), Reply(text="They said so.", chunks=2)])
     return held
@@ -88,7 +88,7 @@ async def test_p70_nobody_answering_is_an_error(rehearsal: RehearsalServer, chat
     council_of(rehearsal, consult(), say=lambda who, when: DOWN["block"])
     messages = (await graph.ainvoke(ASK, context=chat))["messages"]
     result = next(message for message in messages if isinstance(message, ToolMessage))
-    assert result.text.startswith("Error: nobody answered.")
+    assert result.text.startswith("Error: no participant answered.")
     assert "Participant 3 (Researcher) was absent in round 1: " in result.text
     assert result.artifact["outcome"] == "failed"
 

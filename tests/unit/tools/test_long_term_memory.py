@@ -34,13 +34,13 @@ async def memory(context: BoundContext) -> LongTermMemory:
 
 @pytest.fixture
 def events() -> list[dict[str, Any]]:
-    """The memory events that a client of `use` got."""
+    """The memory events streamed while `use` runs."""
     return []
 
 
 @pytest.fixture
 def use(rehearsal: RehearsalServer, context: BoundContext, events: list[dict[str, Any]]) -> Use:
-    """Lets the model make calls one after the other in one turn, and returns what it read of each."""
+    """Have the model make sequential calls in one turn, and return the text of each result."""
     echo = graph.copy(update={"checkpointer": InMemorySaver()})
 
     async def run(*calls: Call, said: str = "Do it.", thread: str = "t") -> list[str]:
@@ -85,8 +85,8 @@ async def test_a_fact_is_kept_found_and_forgotten_with_an_event_for_each_change(
     read, forgotten, again = await use(search("My safe opens with what?"), forget(memory_id), search(SAFE))
     line = rf"- \[{memory_id} · Alignment Profile · major · \d\.\d\d · \d{{4}}-\d\d-\d\d\] {SAFE}"
     assert re.search(line, read), read
-    assert forgotten == f"Deleted for good: {memory_id!r}."
-    assert "Nothing in memory answers" in again
+    assert forgotten == f"Deleted permanently: {memory_id!r}."
+    assert "No memory answers" in again
     assert [(e["action"], e["memory_id"]) for e in events] == [("new", memory_id), ("deleted", memory_id)]
 
 
@@ -135,7 +135,7 @@ async def test_p50_what_a_search_just_returned_is_not_stored_again(
     assert (kept.updated_at, kept.fact) == (1.7e9, SAFE)
     assert events == []
     (next_turn,) = await use(keep(SAFE))
-    assert next_turn.startswith("Known already; confirmed")
+    assert next_turn.startswith("Already known; confirmed")
 
 
 async def test_p51_a_memory_can_neither_close_its_block_nor_pass_for_a_line_of_it(
@@ -205,7 +205,7 @@ async def test_names_are_shown_in_the_language_of_the_users_message(use: Use, me
 
 
 async def test_an_empty_memory_says_so(use: Use) -> None:
-    assert await use(search()) == ["Nothing is remembered yet."]
+    assert await use(search()) == ["Nothing has been stored yet."]
 
 
 @pytest.mark.parametrize(("limit", "shown"), [(-5, 1), (0, 1), (1, 1), (100, 100), (10_000, 100)])
@@ -236,7 +236,7 @@ async def test_a_date_that_cannot_be_read_is_an_error_and_never_no_filter(
 async def test_a_delete_of_an_unknown_id_names_the_nearest(use: Use, memory: LongTermMemory) -> None:
     await memory.import_many([stored(SAFE, memory_id="safe_code")])
     (told,) = await use(forget("safe_cod"))
-    assert "no memory has the id 'safe_cod'. The nearest are: safe_code." in told
+    assert "no memory has the id 'safe_cod'. The nearest ids are: safe_code." in told
     assert (await memory.index("ada")).total == 1
 
 

@@ -27,7 +27,7 @@ def file_by_length(request: Request) -> Reply:
 
 
 def windows(rehearsal: RehearsalServer) -> list[str]:
-    """The turns of each request to file a fact."""
+    """Return the turns in each request that distills a fact."""
     texts = [request.texts[-1] for request in rehearsal.requests if request.model == DISTILLATION]
     return [text.partition("<turns>\n")[2].partition("\n</turns>")[0] for text in texts]
 

@@ -51,7 +51,7 @@ def query(services: Services) -> Query:
 async def test_p46_the_files_of_this_conversation_are_listed_newest_first(
     registry: ResourceTable, query: Query
 ) -> None:
-    assert await query() == "Nothing was given to this conversation yet."
+    assert await query() == "This conversation has no resources yet."
     for name in ("a.md", "b.pdf"):
         await asyncio.to_thread(
             registry.add, "ada", "c", **given(name, resource_type="document" if "pdf" in name else "text")
@@ -69,11 +69,14 @@ async def test_p46_the_files_of_this_conversation_are_listed_newest_first(
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        ({"resource_type": "spreadsheet"}, "Error: resource_type 'spreadsheet' is none of text, document"),
-        ({"status": "DONE</x>"}, "Error: status 'DONE&lt;/X&gt;' is none of PENDING_INGESTION"),
+        (
+            {"resource_type": "spreadsheet"},
+            "Error: invalid resource_type 'spreadsheet': expected one of text, document",
+        ),
+        ({"status": "DONE</x>"}, "Error: invalid status 'DONE&lt;/X&gt;': expected one of PENDING_INGESTION"),
         ({"resource_id": "U_x"}, "No resource has the id 'U_x'"),
-        ({"search_term": "nothing"}, "No resource is like that"),
-        ({"search_term": "a\ud83d"}, "No resource is like that"),
+        ({"search_term": "nothing"}, "No resource matches"),
+        ({"search_term": "a\ud83d"}, "No resource matches"),
         ({"resource_id": "a\ud83d"}, r"No resource has the id 'a\ud83d'"),
     ],
 )
@@ -107,7 +110,7 @@ async def test_one_resource_is_shown_whole_with_the_way_to_its_text(
 
 async def test_p47_another_users_files_are_not_there(registry: ResourceTable, query: Query) -> None:
     row, _ = await asyncio.to_thread(registry.add, "ada", "c", **given())
-    assert await query(user="bob") == "Nothing was given to this conversation yet."
+    assert await query(user="bob") == "This conversation has no resources yet."
     assert (await query(user="bob", resource_id=row.id)).startswith("No resource has the id")
 
 

@@ -20,7 +20,7 @@ SHIPS = "# Ports\n\n## Rotterdam\n\nThe harbour unloads thirty thousand ships a 
 
 @pytest.fixture
 def use(services: Services) -> Use:
-    """Calls a tool as the graph does, for Ada in chat `c` unless said otherwise."""
+    """Call a tool as the graph does, by default for Ada in chat `c`."""
 
     async def call(tool: BaseTool, *, user: str = "ada", chat: str = "c", **given: Any) -> str:
         info = SimpleNamespace(thread_id=chat, run_id=None)
@@ -48,16 +48,17 @@ async def test_a_text_is_put_aside_found_with_its_place_and_deleted(use: Use) ->
     assert listed.startswith("1 source, newest first.")
     assert "- [ports · 1 chunk · " in listed
     assert (await use(save_session_context, text=SHIPS, source_id="ports")).startswith(
-        "Known already: 'ports'"
+        "Already saved: 'ports'"
     )
     replaced = await use(save_session_context, text="Gone.", source_id="ports")
-    assert replaced.startswith("Saved in place of the older text: 'ports'")
+    assert replaced.startswith("Saved, replacing the older text: 'ports'")
     assert (
-        await use(delete_session_context_source, source_id="ports") == "Deleted for good: 'ports', 1 chunk."
+        await use(delete_session_context_source, source_id="ports")
+        == "Deleted permanently: 'ports', 1 chunk."
     )
-    assert await use(search_sessions_context) == "This conversation holds nothing in session memory yet."
+    assert await use(search_sessions_context) == "This conversation has nothing in session memory yet."
     assert await use(search_sessions_context, query="ships") == (
-        "This conversation holds nothing in session memory yet."
+        "This conversation has nothing in session memory yet."
     )
 
 
@@ -81,13 +82,13 @@ async def test_an_expected_failure_says_what_to_do_and_changes_nothing(use: Use)
             assert told.startswith("Error: ")
             assert sentence in told
     assert "1 source," in await use(search_sessions_context)
-    assert "No source is of that period" in await use(search_sessions_context, end_date="1999")
+    assert "No source is from that period" in await use(search_sessions_context, end_date="1999")
 
 
 async def test_all_conversations_of_this_user_and_of_nobody_else(use: Use) -> None:
     await use(save_session_context, text=SHIPS, source_id="ports", chat="d")
     await use(save_session_context, text="Bob unloads ships.", source_id="his", user="bob")
-    assert "holds nothing" in await use(search_sessions_context, query="ships")
+    assert "has nothing" in await use(search_sessions_context, query="ships")
     found = await use(search_sessions_context, query="ships", global_search=True)
     assert 'source_id="ports" chat_id="d"' in found
     assert "his" not in found
@@ -124,7 +125,7 @@ async def test_p52_half_a_character_gets_a_sentence_wherever_it_stands(use: Use)
         (search_sessions_context, {"query": "ships", "source_id": half}, no_id),
         (search_sessions_context, {"source_id": half}, no_id),
         (search_sessions_context, {"start_date": half}, "Invalid start_date"),
-        (delete_session_context_source, {"source_id": half}, f"nothing deleted. {no_id}"),
+        (delete_session_context_source, {"source_id": half}, f"nothing was deleted. {no_id}"),
         (search_sessions_context, {"chat": half}, "Invalid chat 'a\\ud83d'"),
         (search_sessions_context, {"chat": ""}, "Invalid chat ''"),
     ):

@@ -34,7 +34,7 @@ graph = (
 
 @pytest.fixture
 async def services(make_settings: Callable[..., Settings]) -> AsyncIterator[Services]:
-    """Services by which every file is searched."""
+    """Services that put every file into session memory."""
     services = Services(make_settings(context_file_bytes=10))
     yield services
     await services.aclose()
@@ -67,7 +67,7 @@ async def test_a_file_whose_passages_were_deleted_says_so_and_is_searched_again_
     row = await asyncio.to_thread(registry.get, "ada", id_)
     assert row
     assert (row.status, row.chunks) == ("INDEXED", 0)
-    assert "give the file again" in row.error
+    assert "Add the file again" in row.error
     again = await give(services)
     assert (again["resource_id"], again["status"], again["error"]) == (id_, "VECTORIZED_SUM_UP", "")
     assert "3 March" in await call(services, "search_sessions_context", query="frost", source_id=id_)
@@ -78,7 +78,7 @@ async def test_p47_a_source_named_like_another_chats_file_changes_nothing_of_it(
     await call(services, "save_session_context", chat="d", source_id=id_, text="Mine.")
     assert "1 chunk" in await call(services, "delete_session_context_source", chat="d", source_id=id_)
     refused = await call(services, "delete_session_context_source", chat="d", source_id=id_)
-    assert refused.startswith("Error: nothing deleted.")
+    assert refused.startswith("Error: nothing was deleted.")
     registry = await services.registry()
     row = await asyncio.to_thread(registry.get, "ada", id_)
     assert row

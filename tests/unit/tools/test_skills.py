@@ -26,13 +26,13 @@ Use = Callable[..., Awaitable[str]]
 
 @pytest.fixture
 def events() -> list[dict[str, Any]]:
-    """The events that a client of `use` received."""
+    """The skill events streamed while `use` runs."""
     return []
 
 
 @pytest.fixture
 def use(context: BoundContext, events: list[dict[str, Any]]) -> Use:
-    """Makes one call as Ada or another user, and returns what the model reads."""
+    """Call a tool as Ada or another user, and return the text for the model."""
     builder = StateGraph(MessagesState, context_schema=Context)
     graph = builder.add_node("tools", ToolNode([forge_skill, list_skills])).set_entry_point("tools").compile()
 
@@ -59,8 +59,8 @@ def vault(context: BoundContext) -> Vault:
 async def test_an_expert_is_forged_changed_and_listed_with_an_event_for_each_change(
     use: Use, vault: Vault, events: list[dict[str, Any]]
 ) -> None:
-    assert await use("forge_skill", **BAKER) == "Forged 'baker', version 1."
-    assert await use("forge_skill", **BAKER) == "Nothing to do: 'baker' says just that already, version 1."
+    assert await use("forge_skill", **BAKER) == "Created 'baker', version 1."
+    assert await use("forge_skill", **BAKER) == "Nothing to do: 'baker' already has this content, version 1."
     changed = {**BAKER, "instructions": "You are a better baker."}
     assert await use("forge_skill", **changed) == "Updated 'baker': version 2; version 1 is kept."
     kept = await asyncio.to_thread(vault.find_skill, "baker")
@@ -79,14 +79,16 @@ async def test_an_expert_is_forged_changed_and_listed_with_an_event_for_each_cha
 
 async def test_an_id_in_another_spelling_is_normalised_and_said(use: Use, vault: Vault) -> None:
     told = await use("forge_skill", **{**BAKER, "skill_id": "lead_dev_rust"})
-    assert told == "Forged 'lead-dev-rust', version 1. The id is written 'lead-dev-rust': use it so."
+    assert (
+        told == "Created 'lead-dev-rust', version 1. The id was normalised to 'lead-dev-rust'; use this form."
+    )
     kept = await asyncio.to_thread(vault.find_skill, "lead-dev-rust")
     assert kept.title == "Baker"
 
 
 async def test_an_expert_in_place_of_a_shipped_one_is_said_to_be_so(use: Use) -> None:
     told = await use("forge_skill", **{**BAKER, "skill_id": "architect"})
-    assert told.endswith("For this user it takes the place of the shipped expert of that id.")
+    assert told.endswith("For this user, it overrides the shipped expert with this id.")
     assert "- architect · Baker · the user's own" in await use("list_skills")
     assert "- architect · Software architect · shipped" in await use("list_skills", "bob")
 
@@ -106,7 +108,7 @@ async def test_what_is_refused_is_one_sentence_and_changes_nothing(
     use: Use, vault: Vault, events: list[dict[str, Any]], own: dict[str, str], told: str
 ) -> None:
     refused = await use("forge_skill", **{**BAKER, **own})
-    assert refused.startswith("Error: nothing is forged, the ")
+    assert refused.startswith("Error: nothing was saved, because the ")
     assert told in refused
     assert len(refused) < 250
     assert not vault.folder.exists()
@@ -148,8 +150,8 @@ async def test_p79_a_linked_vault_is_one_sentence(use: Use, vault: Vault) -> Non
 async def test_p47_an_expert_is_its_users_alone(use: Use) -> None:
     await use("forge_skill", **BAKER)
     assert "baker" not in await use("list_skills", "bob")
-    assert await use("forge_skill", "bob", **BAKER) == "Forged 'baker', version 1."
-    assert await use("forge_skill", "Ada", **BAKER) == "Forged 'baker', version 1."
+    assert await use("forge_skill", "bob", **BAKER) == "Created 'baker', version 1."
+    assert await use("forge_skill", "Ada", **BAKER) == "Created 'baker', version 1."
 
 
 def test_the_parameters_are_the_public_contract() -> None:
