@@ -1,16 +1,18 @@
 """The context of a run: user, policy and memory mode. Studio shows it as a form."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from reprlib import repr as short_repr
 from typing import Any, Literal, get_args
 
+from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolRuntime
 from langgraph.runtime import Runtime
 
 from cognition.errors import InvalidInput
 from cognition.identity import Identity
-from cognition.levels import Policy
+from cognition.levels import Level, Policy
 from cognition.services import Services, process_services
 
 MemoryMode = Literal["on", "off"]
@@ -72,6 +74,9 @@ class BoundContext(Context):
 
 Graph = CompiledStateGraph[Any, Context, Any, Any]
 """A compiled graph of this application."""
+
+Toolset = Callable[[tuple[Level, ...], MemoryMode], tuple[BaseTool, ...]]
+"""The tools to offer, given the levels within reach and the memory mode."""
 
 AnyRuntime = Runtime[Context] | ToolRuntime[Context, Any]
 """The runtime that LangGraph passes to a node or a tool."""

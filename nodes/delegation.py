@@ -17,7 +17,7 @@ from langchain_core.messages import (
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
-from cognition.context import Context, context_of, identity_of
+from cognition.context import Context, Toolset, context_of, identity_of
 from cognition.delegation.question import question_in
 from cognition.errors import InvalidInput
 from cognition.levels import TRANSFER_TOOL, Level
@@ -40,7 +40,7 @@ from cognition.state.turn import (
 from cognition.text.sanitize import clean
 from nodes.model_outcome import apply_outcome
 from nodes.prompt import with_text
-from nodes.thinking import Toolset, tool_node
+from nodes.thinking import tool_node
 from nodes.tool_results import without_long_results
 
 OutcomeStatus = Literal["success", "pending_question", "budget_exhausted", "error"]

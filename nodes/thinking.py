@@ -1,16 +1,14 @@
 """Thinking: one model call at a level, its tool calls, and transfers to a higher level."""
 
-from collections.abc import Callable
 from functools import cache
 from time import monotonic
 from typing import Final, Literal, cast
 
 from langchain_core.messages import AIMessage
-from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 
-from cognition.context import Context, context_of
+from cognition.context import Context, MemoryMode, Toolset, context_of
 from cognition.levels import Level
 from cognition.models.outcome import Answer
 from cognition.state.delegation import DelegationState
@@ -27,9 +25,6 @@ from cognition.state.turn import (
 from nodes.model_outcome import apply_outcome, tool_error
 from nodes.prompt import prompt
 from nodes.tool_results import without_long_results
-
-Toolset = Callable[[tuple[Level, ...], str], tuple[BaseTool, ...]]
-"""The tools to offer, given the levels within reach and the memory mode (`on` or `off`)."""
 
 OWN_BUDGET: Final = frozenset({"delegate_to_agent", "consult_expert_consultant", "consult_council"})
 """Tools that call models themselves, with their own budget."""
@@ -121,7 +116,7 @@ def route_after_tools(
 
 
 @cache
-def tool_node(toolset: Toolset, targets: tuple[Level, ...], memory: str) -> ToolNode:
+def tool_node(toolset: Toolset, targets: tuple[Level, ...], memory: MemoryMode) -> ToolNode:
     """Return the node that runs the tools a model was offered.
 
     Args:

@@ -1,12 +1,12 @@
 """The tools each graph offers to its models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
 from langchain_core.tools import BaseTool
 
-from cognition.context import Graph
+from cognition.context import Graph, MemoryMode, Toolset
 from cognition.levels import Level
 from tools.cognitive_level import level_tool
 from tools.council import council_tool
@@ -19,9 +19,6 @@ from tools.session_memory import (
     search_sessions_context,
 )
 from tools.skills import forge_skill, list_skills
-
-Toolset = Callable[[tuple[Level, ...], str], tuple[BaseTool, ...]]
-"""The tools to offer, given the levels within reach and the memory mode (`on` or `off`)."""
 
 LONG_TERM: Final = (update_meta_artifact, search_meta_artifacts, delete_meta_artifact_item)
 
@@ -60,7 +57,7 @@ def _toolset(*tools: BaseTool) -> Toolset:
     """Return a toolset: `tools`, without those for long-term memory if it is off, plus the level tool."""
 
     @cache
-    def offered(targets: tuple[Level, ...], memory: str) -> tuple[BaseTool, ...]:
+    def offered(targets: tuple[Level, ...], memory: MemoryMode) -> tuple[BaseTool, ...]:
         kept: Sequence[BaseTool] = [tool for tool in tools if memory == "on" or tool not in LONG_TERM]
         return (*kept, *([level_tool(targets)] if targets else ()))
 
